@@ -11,13 +11,15 @@ pub mod narrate;
 pub mod options;
 mod refinement;
 pub mod search;
+mod store_buffer;
 pub mod system;
 
 pub use faults::{Effect, Fault, FaultPlan};
 pub use memo::audit::Audited;
-pub use options::{Checks, Depth, HORIZON, Holes, Options, Timeouts};
+pub use options::{BUFFERED_MAX, Checks, Depth, HORIZON, Holes, MemoryModel, Options, Timeouts};
 pub use search::diagnose::Difference;
 pub use search::driver::{Earlier, Engine, Outcome, awaits, search, search_by};
+pub use store_buffer::StoreBuffers;
 pub use system::choice_kind::ChoiceKind;
 pub use system::formula::{Formula, Refutation};
 pub use system::horizon::Cut;

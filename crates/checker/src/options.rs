@@ -35,6 +35,22 @@ pub enum Depth {
     Real,
 }
 
+/// When the stores of a thread reach memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MemoryModel {
+    /// At once: sequential consistency.
+    #[default]
+    Sequential,
+    /// In order, but after later loads (x86-TSO).
+    Tso {
+        /// Stores of one thread that wait at the same time, at most.
+        buffered_max: usize,
+    },
+}
+
+/// Stores of one thread that wait at the same time, unless users say otherwise.
+pub const BUFFERED_MAX: usize = 8;
+
 /// Nanoseconds of virtual time after which runs end unless users say otherwise: one hour.
 ///
 /// A server that does something each second makes thousands of steps until then, not an endless chain.
@@ -76,6 +92,10 @@ pub struct Holes {
     pub said: bool,
     /// Reading a clock is no operation, whoever sets it.
     pub clocks: bool,
+    /// Instructions that lock memory do not wait for the stores before them.
+    pub fences: bool,
+    /// No search notices that a program is not robust against store buffers.
+    pub triangles: bool,
 }
 
 /// Options of a search.
@@ -85,6 +105,8 @@ pub struct Options {
     pub checks: Checks,
     /// How functions of the C library are executed.
     pub depth: Depth,
+    /// When stores reach memory.
+    pub memory: MemoryModel,
     /// When timed waits may end.
     pub timeouts: Timeouts,
     /// Nanoseconds of virtual time after which runs end.
@@ -121,6 +143,7 @@ impl Default for Options {
         Self {
             checks,
             depth,
+            memory: MemoryModel::default(),
             timeouts,
             horizon: HORIZON,
             any_sleeper: true,

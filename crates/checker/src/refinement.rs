@@ -58,6 +58,10 @@ pub struct Refinement {
     pub sends_signals: bool,
     /// Somebody has set the real-time clock while others existed: reading a clock is visible.
     pub sets_clock: bool,
+    /// Stores to words at which threads race wait in store buffers: with sequential consistency alone outcomes would be missed.
+    pub buffers_stores: bool,
+    /// That was seen in this round. It counts from the next round on: within a round, all steps are of one machine.
+    is_triangular: bool,
     /// Words that handlers of signals read: a write of one by somebody else makes it a racing word.
     read_by_handlers: BTreeSet<(SpaceId, u64)>,
     /// The lock of each word in which a lock is kept.
@@ -198,6 +202,9 @@ impl Refinement {
         if other.sets_clock {
             self.set_clock();
         }
+        if other.is_triangular {
+            self.note_triangular_race();
+        }
         other.read_by_handlers.iter().for_each(|place| self.note_read_by_handler(*place));
         self.lock_words.extend(&other.lock_words);
         other.breaking.iter().for_each(|lock| self.break_lock(*lock));
@@ -226,6 +233,7 @@ impl Refinement {
             limits: self.sets_limits,
             signals: self.sends_signals,
             clock: self.sets_clock,
+            buffers: self.buffers_stores,
             read_by_handlers: self.read_by_handlers.iter().map(|(space, address)| (space.0, *address)).collect(),
             broken: self.broken.iter().copied().collect(),
             observed: self.observed.iter().copied().collect(),
@@ -247,6 +255,7 @@ impl Refinement {
             sets_limits: known.limits,
             sends_signals: known.signals,
             sets_clock: known.clock,
+            buffers_stores: known.buffers,
             read_by_handlers: known
                 .read_by_handlers
                 .iter()
@@ -327,6 +336,13 @@ impl Refinement {
         self.sets_clock = true;
     }
 
+    /// Records a triangular race: a thread has loaded from a racing word after a store to another one, with nothing in between
+    /// that waits until the store has reached memory.
+    pub fn note_triangular_race(&mut self) {
+        self.grow(!self.buffers_stores && !self.is_triangular);
+        self.is_triangular = true;
+    }
+
     /// Records that a handler of a signal reads a word.
     pub fn note_read_by_handler(&mut self, (space, address): (SpaceId, u64)) {
         let is_new = self.read_by_handlers.insert((space, address & !3));
@@ -398,6 +414,7 @@ impl Refinement {
     pub fn begin_round(&mut self) {
         self.broken.append(&mut self.breaking);
         self.observed.append(&mut self.observing);
+        self.buffers_stores |= self.is_triangular;
     }
 
     /// Whether holding a lock excludes all other threads, as far as is known.

@@ -37,6 +37,14 @@ pub enum EventKind {
         name: String,
         /// Whether it writes.
         is_write: bool,
+        /// Whether what it writes waits in the store buffer of its thread.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_buffered: bool,
+    },
+    /// The oldest store in the store buffer of a thread reaches memory.
+    Drain {
+        /// What the program calls the word.
+        name: String,
     },
     /// A signal is delivered.
     Signal {

@@ -121,6 +121,9 @@ pub struct KnowledgeRef {
     /// Whether somebody sets the real-time clock while others exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub clock: bool,
+    /// Whether stores to words at which threads stop wait in store buffers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub buffers: bool,
     /// Words that handlers of signals read: address space and address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_by_handlers: Vec<(u64, u64)>,

@@ -41,7 +41,7 @@ pub use cpu::Cpu;
 pub use flags::Flags;
 pub use generic::{step, supported};
 pub use image::{fxrestore_image, fxsave_image};
-pub use lower::{Code, Stop, Stops, is_synchronising, run, run_past, settle};
+pub use lower::{Code, Stop, Stops, begins_synchronising, is_synchronising, run, run_past, settle};
 pub use machine::{Machine, Trap};
 pub use text::instruction_text;
 pub use x87::X87;

@@ -4,11 +4,15 @@
 use super::faults::FaultOptions;
 use super::peer::{Checkpoint, Connections, Spec, Where, list};
 use crate::units;
-use checker::{Checks, Depth, HORIZON, Timeouts};
+use checker::{BUFFERED_MAX, Checks, Depth, HORIZON, MemoryModel, Timeouts};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 use std::time::Duration;
 use trace::FailureKind;
+
+/// More stores than this wait on no processor.
+const BUFFERED_LIMIT: usize = 128;
 
 /// How programs are looked at.
 #[derive(Args, Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
@@ -24,6 +28,9 @@ pub struct ViewOptions {
     /// What must be true of programs at the end of each run: 'exists("log")'
     #[arg(long, value_name = "PROPOSITION")]
     pub finally: Vec<String>,
+    /// When stores reach memory: sc (at once), tso or tso:N (x86, up to N stores of a thread wait) [default: tso:8]
+    #[arg(long, value_name = "MODEL")]
+    pub memory: Option<Memory>,
     /// Let up to N timed waits of a run expire while other threads can still run [default: 0]
     #[arg(long, value_name = "N")]
     pub timeouts: Option<u32>,
@@ -88,6 +95,47 @@ pub enum Libc {
     Real,
 }
 
+/// When stores reach memory.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(try_from = "String", into = "String")]
+pub enum Memory {
+    /// At once: sequential consistency.
+    Sequential,
+    /// As on x86: stores of a thread wait, at most so many.
+    Tso(usize),
+}
+
+impl FromStr for Memory {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let most = |digits: &str| digits.parse().ok().filter(|most| (1..=BUFFERED_LIMIT).contains(most));
+        match text.strip_prefix("tso") {
+            Some("") => Some(Self::Tso(BUFFERED_MAX)),
+            Some(rest) => rest.strip_prefix(':').and_then(most).map(Self::Tso),
+            None => (text == "sc").then_some(Self::Sequential),
+        }
+        .ok_or_else(|| format!("it is `sc`, `tso` or `tso:N`, with N from 1 to {BUFFERED_LIMIT}"))
+    }
+}
+
+impl TryFrom<String> for Memory {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse().map_err(|why| format!("memory = \"{text}\": {why}"))
+    }
+}
+
+impl From<Memory> for String {
+    fn from(memory: Memory) -> Self {
+        match memory {
+            Memory::Sequential => "sc".to_owned(),
+            Memory::Tso(most) => format!("tso:{most}"),
+        }
+    }
+}
+
 /// How much a read returns.
 #[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
@@ -141,11 +189,20 @@ impl ViewOptions {
         self.wakes == Some(Wakes::Spurious)
     }
 
+    /// When stores reach memory. At breakpoints alone, nobody looks in between.
+    pub fn memory(&self) -> MemoryModel {
+        match self.memory.unwrap_or(Memory::Tso(BUFFERED_MAX)) {
+            Memory::Tso(buffered_max) if !self.only_breaks => MemoryModel::Tso { buffered_max },
+            _ => MemoryModel::Sequential,
+        }
+    }
+
     /// What it means to the checker, which looks for these kinds of failure. `awaits` is what the engine needs.
     pub fn checker_options(&self, kinds: &[FailureKind], awaits: bool) -> checker::Options {
         checker::Options {
             checks: checks(kinds),
             depth: if self.libc == Some(Libc::Real) { Depth::Real } else { Depth::Summary },
+            memory: self.memory(),
             timeouts: if self.timeouts() == 0 { Timeouts::Quiet } else { Timeouts::Any(self.timeouts()) },
             horizon: u64::try_from(self.horizon().as_nanos()).unwrap_or(u64::MAX),
             any_sleeper: !self.longest_sleeper(),

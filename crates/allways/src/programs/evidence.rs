@@ -10,7 +10,7 @@ use crate::progress::ProgressLine;
 use crate::saved::Saved;
 use checker::narrate::Told;
 use checker::narrate::program_replay::ProgramReplay;
-use checker::{Depth, Difference, Earlier, Engine, Programs, Refutation, Scheduler};
+use checker::{Depth, Difference, Earlier, Engine, Programs, Refutation, Scheduler, StoreBuffers};
 use explore::Fairness;
 use explore::graph::{ExploredGraph, Found, Mode, Race};
 use explore::system::Failure;
@@ -43,6 +43,8 @@ pub struct Evidence {
     pub peers: Vec<String>,
     /// What was carried out with each of them.
     pub traffic: Vec<Vec<String>>,
+    /// Whether the search needed store buffers.
+    pub store_buffers: StoreBuffers,
     /// Faults that were allowed and never reached.
     pub unreached_faults: Vec<String>,
     /// Formulas that unfair runs violate, and no fair one.
@@ -126,7 +128,9 @@ impl Court<'_> {
         let is_reduced = !matches!(self.wanted.engine, Engine::Graph { mode: Mode::Full, .. });
         let (libraries, peers, traffic) = (libraries(self.programs), peers(self.programs), traffic(self.programs));
         let unreached_faults = self.programs.unreached_faults().into_iter().map(str::to_owned).collect();
-        let mut evidence = Evidence { libraries, peers, traffic, unreached_faults, is_reduced, ..Evidence::default() };
+        let store_buffers = self.programs.store_buffers();
+        let mut evidence =
+            Evidence { libraries, peers, traffic, unreached_faults, store_buffers, is_reduced, ..Evidence::default() };
         self.at_the_start(&mut evidence);
         self.tell_phase(searched);
         self.variants(&searched.variants, &mut evidence);

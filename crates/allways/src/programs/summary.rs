@@ -9,7 +9,7 @@ use crate::checked::Checked;
 use crate::options::FaultOptions;
 use crate::safety::without_violation;
 use crate::usage;
-use checker::{ChoiceKind, Engine, Scheduler};
+use checker::{ChoiceKind, Engine, MemoryModel, Scheduler, StoreBuffers};
 use explore::graph::{Bound, ChoiceCount, ChoiceCounts, Mode, Stopped};
 use explore::{Spent, sample};
 use report::{Choices, Covered, End, Property, PropertyVerdict, Summary, count};
@@ -230,7 +230,7 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
         promoted: libraries.promoted,
         libc: libraries.told.clone(),
         engine: told_engine(searched),
-        memory_model: "sequential consistency".to_owned(),
+        memory_model: memory_model(wanted, evidence),
         assumptions: assumptions(wanted, &evidence.peers)
             .into_iter()
             .chain(ends_early(setup, evidence))
@@ -239,6 +239,20 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
             .collect(),
         peers: evidence.peers.clone(),
         traffic: evidence.traffic.clone(),
+    }
+}
+
+/// When stores reach memory, and what the search has seen of it.
+fn memory_model(wanted: &Wanted, evidence: &Evidence) -> String {
+    match (wanted.view.memory(), evidence.store_buffers) {
+        (MemoryModel::Sequential, _) => "sequential consistency".to_owned(),
+        (MemoryModel::Tso { .. }, StoreBuffers::Unneeded) => {
+            "x86-TSO (no triangular race: as sequential consistency)".to_owned()
+        }
+        (MemoryModel::Tso { .. }, StoreBuffers::Sufficed) => "x86-TSO, with store buffers".to_owned(),
+        (MemoryModel::Tso { buffered_max }, StoreBuffers::Full) => {
+            format!("x86-TSO, with store buffers of at most {buffered_max} stores (--memory tso:N)")
+        }
     }
 }
 

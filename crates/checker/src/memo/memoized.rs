@@ -58,14 +58,15 @@ impl<'a> Memoized<'a> {
     /// Whether a step may be memoized: its entry would keep all that it does.
     ///
     /// What an entry could not keep: time, choices that depend on named variables, propositions
-    /// that are evaluated on the state, code that was patched, what is not durable.
+    /// that are evaluated on the state, code that was patched, what is not durable, stores that are not in memory.
     fn is_memoizable(&self, choice: Choice) -> bool {
-        let Programs { workload, refusal, state, .. } = &*self.programs;
+        let Programs { workload, executor, refusal, state, .. } = &*self.programs;
         choice.actor != TIME
             && !workload.may_ever_hasten()
             && workload.points.matched.is_empty()
             && workload.forbidden.is_empty()
             && workload.faults.disk().is_none()
+            && !executor.refinement.buffers_stores
             && refusal.is_none()
             && !state.world.memory.is_patched()
     }
@@ -157,6 +158,7 @@ impl<'a> Memoized<'a> {
             actor_table(&after.kernel, before, passing, (&due, &mut |tid| self.actor(&after, tid)));
         self.programs.note_changed(differs);
         actors.extend(self.programs.workload.fault_actors(&after.kernel, &after.history));
+        actors.extend(self.programs.executor.drain_actors(&after.overlay));
         let is_stuck = actors.iter().all(|actor| actor.choices == 0 || actor.is_fault);
         let stuck = if is_stuck { self.programs.stuck_in(&after) } else { None };
         Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck, valuation: 0 }

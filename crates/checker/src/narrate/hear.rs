@@ -37,12 +37,27 @@ impl Stepper<'_> {
             if name.starts_with(OF_LIBSTDCXX) {
                 return;
             }
-            let kind = EventKind::Access { name, is_write: access.access != AccessKind::Read };
+            let is_write = access.access != AccessKind::Read;
+            let kind = EventKind::Access { name, is_write, is_buffered: is_write && self.view().buffers_stores(tid) };
             let heard = self.listener.hear(&self.state.world, tid, kind);
             // What a runtime does before or behind the author's own code is not what the program does.
             if !heard.is_runtime {
                 self.listener.heard.push(heard);
             }
+        }
+    }
+
+    /// Hears the oldest buffered store of a thread reach memory: at the line of the store.
+    pub(crate) fn hear_drain(&mut self, tid: Tid) {
+        if self.listener.info.is_some()
+            && let Some(store) = self.state.buffered(tid).first().copied()
+        {
+            let space = self.state.world.space(tid);
+            let name = self.narrator().name_at(space, store.part.addr);
+            let heard = self
+                .state
+                .at_instruction(tid, store.rip, |world| self.listener.hear(world, tid, EventKind::Drain { name }));
+            self.listener.heard.push(heard);
         }
     }
 }

@@ -31,6 +31,7 @@ pub use growth::Growth;
 pub use heard::HeardEvent;
 pub use listener::Listener;
 
+use crate::store_buffer::drained_thread;
 use crate::system::choice::TIME;
 use crate::system::programs::Programs;
 use crate::system::state::Snapshot;
@@ -157,6 +158,9 @@ impl Programs {
         if choice.actor == TIME {
             events.push(self.narrator().time_event(before, since));
         }
+        if let Some(tid) = drained_thread(choice.actor) {
+            story.name_actor(choice.actor, format!("store buffer of {}", self.listener.thread(tid)));
+        }
         if let Some(event) = fault {
             story.name_actor(choice.actor, FAULTS.to_owned());
             events.push(event);
@@ -190,7 +194,7 @@ impl Programs {
         {
             self.load(before);
             event.location = self.narrator().place(Tid(event.actor)).location;
-            event.kind = EventKind::Access { name: change.name.clone(), is_write: true };
+            event.kind = EventKind::Access { name: change.name.clone(), is_write: true, is_buffered: false };
             self.load(after);
         }
     }

@@ -5,6 +5,7 @@ use super::heard::HeardEvent;
 use super::listener::Listener;
 use super::place::{self, PlaceInSource};
 use crate::faults::is_fault;
+use crate::store_buffer::is_drain;
 use crate::system::choice::TIME;
 use crate::system::peer_flows::in_flight;
 use crate::system::peers::{delivery, is_delivery};
@@ -211,5 +212,5 @@ fn unreachable(answer: &Datagram) -> Option<ConnectionEnd> {
 
 /// Whether an actor is a thread.
 fn is_thread(actor: u32) -> bool {
-    actor != TIME && !is_delivery(actor) && !is_fault(actor)
+    actor != TIME && !is_delivery(actor) && !is_fault(actor) && !is_drain(actor)
 }

@@ -1,9 +1,10 @@
 //! A race, shown again: both accesses come next in one state, and each is made.
 
 use super::place::is_in_atomic;
+use crate::store_buffer::drained_thread;
 use crate::system::programs::Programs;
 use crate::system::state::Snapshot;
-use debuginfo::Variable;
+use debuginfo::{DebugInfo, Variable};
 use explore::graph::{FootprintSystem, Race, Reached};
 use kernel::Tid;
 use memory::SpaceId;
@@ -36,10 +37,18 @@ impl Programs {
         let mut info = self.debug_info();
         let variable = info.variable_at(&self.state.world, place.0, place.1);
         let is_of_atomic = variable.as_ref().is_some_and(|variable| variable.is_atomic);
-        let makers = [one, other].map(|choice| Tid(choice.actor));
-        let is_atomic = is_of_atomic || makers.iter().all(|tid| is_in_atomic(&mut info, &self.state.world, *tid));
+        let is_atomic = is_of_atomic || [one, other].iter().all(|choice| self.is_made_in_atomic(&mut info, *choice));
         self.info = Some(info);
         Some(Shown { variable, is_atomic, choices: [one, other], place })
+    }
+
+    /// Whether an access is made in a function of atomics: that of a drain was made when the thread stored.
+    fn is_made_in_atomic(&mut self, info: &mut DebugInfo, choice: Choice) -> bool {
+        let Some(tid) = drained_thread(choice.actor) else {
+            return is_in_atomic(info, &self.state.world, Tid(choice.actor));
+        };
+        let rip = self.state.buffered(tid).first().map(|store| store.rip);
+        rip.is_some_and(|rip| self.state.at_instruction(tid, rip, |world| is_in_atomic(info, world, tid)))
     }
 
     /// The choice of somebody that touches an object as it should, if there is one.

@@ -2,6 +2,7 @@
 
 use crate::memo::memoized::Memoized;
 use crate::search::sampled_refinement::{Sampled, refine_by_samples};
+use crate::store_buffer::is_of_one_thread;
 use crate::system::programs::Programs;
 use explore::graph::{self, Counts, Found, Limits, Mode, Race, Report, Stopped};
 use explore::{sample, stateless};
@@ -93,7 +94,7 @@ pub fn search_by(engine: &Engine, programs: &mut Programs, limits: &mut Limits<'
         let report = &outcome.report;
         outcome.rounds += 1;
         outcome.executed += report.executed;
-        for race in &report.races {
+        for race in report.races.iter().filter(|race| !is_of_one_thread(race)) {
             if !outcome.races.iter().any(|known| known.object == race.object) {
                 outcome.races.push(*race);
             }
@@ -240,8 +241,8 @@ fn of_sample(report: &sample::Report) -> Report {
 
 /// The schedules to races, each word once: races of two plain accesses first.
 fn ways(report: &Report) -> Vec<(Race, Vec<Choice>)> {
-    let mut all: Vec<(Race, Vec<Choice>)> =
-        report.races.iter().copied().zip(report.race_schedules.iter().cloned()).collect();
+    let all = report.races.iter().copied().zip(report.race_schedules.iter().cloned());
+    let mut all: Vec<(Race, Vec<Choice>)> = all.filter(|(race, _)| !is_of_one_thread(race)).collect();
     all.sort_by_key(|(race, way)| (race.object, !race.plain, way.len()));
     all.dedup_by_key(|(race, _)| race.object);
     all

@@ -164,7 +164,7 @@ impl View<'_> {
 
     /// The choices of an enabled thread, or what a blocked one awaits.
     ///
-    /// In this order: a pause, a gate, a spin loop, a library function, anything else. A blocked actor must
+    /// In this order: a pause, a gate, a spin loop, the store buffer, a library function, anything else. A blocked actor must
     /// name all that could enable it; too little here is a missed wake-up for the reduction.
     fn enabled_or_blocked(&self, tid: Tid, operation: Option<&Operation>) -> Actor {
         let can_move = self.state.world.can_move(tid);
@@ -179,6 +179,9 @@ impl View<'_> {
         }
         if let Some(awaits) = self.state.spin_awaits(tid) {
             return Actor { awaits, ..self.actor_base(tid) };
+        }
+        if let Some(drained) = self.awaited_drain(tid).filter(|_| can_move) {
+            return Actor { awaits: vec![drained], ..self.actor_base(tid) };
         }
         if let Some(operation) = operation.filter(|_| can_move) {
             let seen = self.state.seen();

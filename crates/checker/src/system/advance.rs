@@ -43,28 +43,7 @@ impl Stepper<'_> {
     /// with the step, then gates and signals. The last access makes every step read the world, with
     /// which [`access::everything`] conflicts.
     pub(crate) fn advance(&mut self, tid: Tid, alternative: Alternative) -> Result<Step, Refusal> {
-        let is_fresh = true;
-        let (assertion, misuse) = (None, None);
-        let (lowest, clean_below) = (u64::MAX, self.state.dead_end(tid));
-        let (accesses, handed) = (Vec::new(), 0);
-        let (after_operation, exits) = (None, false);
-        let mut step = Step {
-            tid,
-            alternative,
-            began_at: self.state.world.cpus[&tid].rip,
-            accesses,
-            handed,
-            parts: 0,
-            run: 0,
-            is_fresh,
-            after_operation,
-            assertion,
-            contradiction: None,
-            misuse,
-            lowest,
-            clean_below,
-            exits,
-        };
+        let mut step = Step::begin(self.state, tid, alternative);
         let space = self.state.world.space(tid);
         let was_stopped = self.state.is_stopped(tid);
         let connected = self.view().resettable();
@@ -128,7 +107,7 @@ impl Stepper<'_> {
             return self.execute_part(step);
         }
         let delivers = self.executor.refinement.sends_signals && is_deliverable;
-        if delivers && !self.view().may_operate(step) {
+        if delivers && !self.view().may_operate(step) || is_deliverable && self.waits_for_stores(step) {
             return Ok(false);
         }
         if was_waiting {
@@ -203,6 +182,7 @@ impl Stepper<'_> {
             Trap::Syscall => self.quiet_call(step),
             trap => {
                 step.is_fresh = false;
+                self.drain_all(step);
                 self.state.world.handle(step.tid, trap, self.listener).map(|()| true)
             }
         }
@@ -252,7 +232,7 @@ impl Stepper<'_> {
             return Ok(false);
         }
         if let Some(hook) = self.view().hook(step.tid) {
-            return self.at_hook(step, hook);
+            return if self.waits_for_stores_at(step, hook) { Ok(false) } else { self.at_hook(step, hook) };
         }
         match is_break {
             true if self.state.is_quiet(step.tid) => self.step_past(step),
@@ -262,6 +242,9 @@ impl Stepper<'_> {
     }
 
     pub(crate) fn at_synchronising(&mut self, step: &mut Step) -> Result<bool, Refusal> {
+        if self.waits_for_stores(step) {
+            return Ok(false);
+        }
         let reach = self.reach_of_stop(step.tid);
         // How much a read returns is a choice even where no other actor exists, and so is a fault.
         let has_choices = reach.is_some()

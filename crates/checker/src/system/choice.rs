@@ -6,6 +6,7 @@
 
 use crate::faults::{CallFault, Healing, is_fault};
 use crate::libc::Operation;
+use crate::store_buffer::drained_thread;
 use crate::system::choice_kind::ChoiceKind;
 use crate::system::peers::is_delivery;
 use crate::system::view::View;
@@ -36,6 +37,8 @@ pub(crate) enum Alternative {
     Fault(u16, u32),
     /// What a fault has left to come happens.
     Heal(Healing),
+    /// The oldest buffered store of a thread reaches memory.
+    Drain(Tid),
     /// Answers of a peer come to a connection; or one of those to a flow of datagrams, by its number among them.
     Deliver(Id, u32),
 }
@@ -85,6 +88,9 @@ impl View<'_> {
         }
         if is_fault(actor) {
             return self.fault_alternative(choice);
+        }
+        if let Some(tid) = drained_thread(actor) {
+            return (!self.state.buffered(tid).is_empty()).then_some(Alternative::Drain(tid));
         }
         if is_delivery(actor) {
             return self.connection_of(actor).map(|end| Alternative::Deliver(end, index));

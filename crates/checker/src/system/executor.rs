@@ -4,6 +4,7 @@
 use crate::footprint::recent::Recent;
 use crate::libc::Hooks;
 use crate::refinement::Refinement;
+use crate::store_buffer::BufferOverflow;
 use crate::system::prefix::Prefix;
 use crate::system::probe::Probe;
 use crate::system::schedulers::{Scheduler, Schedulers};
@@ -39,6 +40,8 @@ pub(crate) struct Executor {
     prefix: Arc<Mutex<Prefix>>,
     /// Runtimes that schedule inside of threads, shared by workers.
     schedulers: Arc<Mutex<Schedulers>>,
+    /// Whether a store buffer was full, shared by workers.
+    pub buffer_overflow: BufferOverflow,
     /// Instructions executed so far: what steps have cost, the same on any machine.
     pub instructions: u64,
     /// Looks into steps, for a debugger.
@@ -50,7 +53,8 @@ impl Executor {
     pub fn for_worker(&self) -> Self {
         let (hooks, refinement) = (self.hooks.clone(), self.refinement.clone());
         let (prefix, schedulers) = (Arc::clone(&self.prefix), Arc::clone(&self.schedulers));
-        let mut executor = Self { hooks, refinement, prefix, schedulers, ..Self::default() };
+        let buffer_overflow = self.buffer_overflow.clone();
+        let mut executor = Self { hooks, refinement, prefix, schedulers, buffer_overflow, ..Self::default() };
         executor.refresh_stops();
         executor
     }

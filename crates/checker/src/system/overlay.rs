@@ -62,6 +62,10 @@ pub struct ThreadOverlay {
     pub spin: Spin,
     /// The executed part of an instruction with several accesses to racing words.
     pub partial: Option<Partial>,
+    /// Its stores that have not reached memory, oldest first.
+    pub buffer: Vec<BufferedStore>,
+    /// What it has stored at racing words since it last waited for its stores, while stores reach memory at once.
+    pub unfenced: Unfenced,
     /// Blocks of other threads that it has freed and not yet left at an object; sorted.
     pub buried: Vec<Buried>,
     /// The `pthread_once(3)` calls that it is in, outermost first.
@@ -133,6 +137,32 @@ impl Part {
     pub fn overlaps(&self, addr: u64, size: u32) -> bool {
         self.addr < addr + u64::from(size.max(1)) && addr < self.addr + u64::from(self.size)
     }
+}
+
+/// A store that has not reached memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BufferedStore {
+    /// What it writes.
+    pub part: Part,
+    /// The address of the instruction, for reports.
+    pub rip: u64,
+}
+
+/// Stores to racing words since a thread last waited for its stores to reach memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Unfenced {
+    /// There is none.
+    #[default]
+    Nothing,
+    /// All are to these bytes.
+    Bytes {
+        /// The first one.
+        addr: u64,
+        /// How many.
+        size: u32,
+    },
+    /// They are to several places.
+    Several,
 }
 
 /// Phases in the life of a thread.
@@ -246,6 +276,11 @@ impl Overlay {
     pub fn disturbed(&self, by: Tid, accesses: &[Access]) -> Vec<Tid> {
         let is_concerned = |(tid, overlay): &(&Tid, &ThreadOverlay)| **tid != by && overlay.spin.concerns(accesses);
         self.threads.iter().filter(is_concerned).map(|(tid, _)| *tid).collect()
+    }
+
+    /// The store buffers of all threads.
+    pub fn buffers(&self) -> impl Iterator<Item = (Tid, &[BufferedStore])> {
+        self.threads.iter().map(|(tid, overlay)| (*tid, &overlay.buffer[..]))
     }
 
     /// Whether no two threads have existed at once.

@@ -363,7 +363,24 @@ impl Programs {
 
     /// Takes a choice from the loaded state; nothing if it is not enabled, or if the step does not end: the budget is spent, or it
     /// does what is not modelled. What would follow is not guessed.
+    ///
+    /// The stores of a thread that the step ends by force reach memory before it: which threads those are, only the step can
+    /// tell.
     fn take_choice(&mut self, state: &Snapshot, choice: Choice) -> Option<ChoiceResult> {
+        let heard = self.listener.heard.len();
+        let result = self.take_choice_at_once(state, choice);
+        let ended = self.state.ended_with_stores(state);
+        if ended.is_empty() {
+            return result;
+        }
+        self.load(state);
+        self.listener.heard.truncate(heard);
+        let drained = self.stepper().drain_before_end(&ended);
+        let result = self.take_choice_at_once(state, choice)?;
+        Some(ChoiceResult { accesses: drained.into_iter().chain(result.accesses).collect(), ..result })
+    }
+
+    fn take_choice_at_once(&mut self, state: &Snapshot, choice: Choice) -> Option<ChoiceResult> {
         let alternative = self.view().alternative(choice)?;
         if alternative == Alternative::TimePasses {
             return Some(ChoiceResult { accesses: self.stepper().pass_time(), ..ChoiceResult::default() });
@@ -377,6 +394,9 @@ impl Programs {
         }
         if let Alternative::Heal(healing) = alternative {
             return Some(ChoiceResult { accesses: self.stepper().heal(healing), ..ChoiceResult::default() });
+        }
+        if let Alternative::Drain(tid) = alternative {
+            return Some(ChoiceResult { accesses: self.stepper().drain(tid), ..ChoiceResult::default() });
         }
         if let Alternative::Deliver(end, index) = alternative {
             let accesses = self.stepper().deliver(end, index)?;
@@ -610,6 +630,7 @@ impl Programs {
             (&due, &mut |tid| self.view().actor_record(tid)),
         );
         actor_table.actors.extend(self.view().fault_actors());
+        actor_table.actors.extend(self.executor.drain_actors(&self.state.overlay));
         self.note_changed(actor_table.differs);
         actor_table
     }

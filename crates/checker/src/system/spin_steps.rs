@@ -46,7 +46,7 @@ impl View<'_> {
 
 impl State {
     /// Records the writes of a step in the threads that have read the objects.
-    fn disturb(&mut self, step: &Step) {
+    pub(crate) fn disturb(&mut self, step: &Step) {
         for tid in self.overlay.disturbed(step.tid, &step.accesses) {
             self.overlay.thread_mut(tid).spin.disturb(&step.accesses);
         }

@@ -2,6 +2,7 @@
 
 use super::savepoint::Savepoint;
 use crate::system::choice::Alternative;
+use crate::system::state::State;
 use explore::graph::Access;
 use kernel::Tid;
 
@@ -56,6 +57,27 @@ impl Progress {
 }
 
 impl Step {
+    /// A step of a thread before it has done anything.
+    pub(crate) fn begin(state: &State, tid: Tid, alternative: Alternative) -> Self {
+        Self {
+            tid,
+            alternative,
+            began_at: state.world.cpus[&tid].rip,
+            accesses: Vec::new(),
+            handed: 0,
+            parts: 0,
+            run: 0,
+            is_fresh: true,
+            after_operation: None,
+            assertion: None,
+            contradiction: None,
+            misuse: None,
+            lowest: u64::MAX,
+            clean_below: state.dead_end(tid),
+            exits: false,
+        }
+    }
+
     pub(crate) fn progress(&self) -> Progress {
         Progress {
             accesses: self.accesses.len(),

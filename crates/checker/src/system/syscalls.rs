@@ -27,7 +27,7 @@ impl Stepper<'_> {
         if self.state.is_loaded(step.tid, (number, args)) {
             return Ok(!self.is_starting);
         }
-        if self.stops_before(step) {
+        if self.stops_before(step) || self.waits_for_stores(step) {
             return Ok(false);
         }
         step.is_fresh = false;

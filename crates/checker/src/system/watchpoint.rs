@@ -8,14 +8,17 @@
 //! load A, load B, store A, store B loses one increment, and is found. The value that was loaded is
 //! kept in the overlay; the store puts it back into memory, executes the whole instruction, and
 //! restores what others have written meanwhile to words that are not the store's.
+//!
+//! Where stores are buffered, every access of an instruction is taken so: a load sees the thread's own stores, and a store enters
+//! the buffer.
 
-use crate::system::overlay::{Part, Partial};
+use crate::system::overlay::{BufferedStore, Part, Partial};
 use crate::system::state::State;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use kernel::Tid;
-use memory::{AccessKind, Logged, SpaceId};
+use memory::{AccessKind, Logged, PAGE_SIZE, SpaceId};
 use world::refusal::Refusal;
 use x86::{Machine, Trap};
 
@@ -25,20 +28,32 @@ use x86::{Machine, Trap};
 /// that stay within a cache line are atomic on many processors, which no program may rely upon.
 const ATOMIC: u64 = 8;
 
+/// Bytes of an instruction, at most.
+const LENGTH_MAX: usize = 15;
+
 impl Stepper<'_> {
     /// Before an access to a page with watchpoints; whether the step continues.
     pub(crate) fn at_armed(&mut self, step: &mut Step, access: memory::VisibleAccess) -> Result<bool, Refusal> {
         let (tid, space) = (step.tid, self.state.world.space(step.tid));
         let is_visible = self.executor.refinement.is_visible(space, access.addr, access.size);
-        let parts = match self.view().may_split(tid, access, is_visible) {
+        let buffers = self.view().buffers_stores(tid);
+        if !buffers {
+            self.drain_all(step);
+        }
+        let parts = match buffers || self.view().may_split(tid, access, is_visible) {
             true => self.visible_parts(tid, space),
             false => Vec::new(),
         };
         if (is_visible || !parts.is_empty()) && !self.view().may_operate(step) {
             return Ok(false);
         }
-        if let [_, _, ..] = parts[..] {
+        if parts.len() > 1 || buffers && !parts.is_empty() {
             return self.take_part(step, space, &parts);
+        }
+        if is_visible {
+            // Where stores are buffered it traps: that enters the kernel.
+            self.drain_all(step);
+            self.note_order(tid, access.addr, access.size, access.access == AccessKind::Write);
         }
         self.state.overlay.thread_mut(tid).partial = None;
         let (first, is_in_prefix) = (step.accesses.len(), self.view().is_in_prefix());
@@ -62,6 +77,7 @@ impl Stepper<'_> {
     fn visible_parts(&mut self, tid: Tid, space: SpaceId) -> Vec<Part> {
         let done = self.state.half_done(tid).map_or_else(Vec::new, |partial| partial.done.clone());
         let savepoint = self.savepoint();
+        self.state.show_own_stores(tid, space);
         self.state.put_back(space, &done);
         let trap = self.execute_one(tid);
         let mut log = self.state.world.memory.take_log();
@@ -102,16 +118,21 @@ impl Stepper<'_> {
         let next = parts[done.len().min(parts.len() - 1)];
         let access = if next.write { AccessKind::Write } else { AccessKind::Read };
         self.hear_access(tid, space, memory::VisibleAccess { addr: next.addr, size: next.size, access });
+        self.note_order(tid, next.addr, next.size, next.write);
         step.is_fresh = false;
         if done.len() + 1 >= parts.len() {
             return self.take_last_part(step, space, (&done, next));
         }
-        let value = if next.write { next.value } else { self.state.part_value(space, &next) };
+        let value = if next.write { next.value } else { self.state.own_value(tid, space, &next) };
+        done.push(Part { value, ..next });
+        self.state.overlay.thread_mut(tid).partial = Some(Partial { rip, done });
+        if next.write && self.view().buffers_stores(tid) {
+            self.buffer_store(step, space, BufferedStore { part: next, rip });
+            return Ok(false);
+        }
         if next.write {
             self.state.store(space, &next, value);
         }
-        done.push(Part { value, ..next });
-        self.state.overlay.thread_mut(tid).partial = Some(Partial { rip, done });
         self.state.world.memory.forget_log();
         let logged = Logged { addr: next.addr, size: next.size, write: next.write };
         self.note(step, space, logged, self.state.is_plain(tid));
@@ -119,32 +140,45 @@ impl Stepper<'_> {
     }
 
     /// Completes an instruction of which all parts but the last were executed. What other threads have written since to
-    /// the words of the earlier parts is kept.
+    /// the words of the earlier parts is kept, and so is what is in memory below the stores of a buffer.
     fn take_last_part(
         &mut self,
         step: &mut Step,
         space: SpaceId,
         (done, last): (&[Part], Part),
     ) -> Result<bool, Refusal> {
-        let tid = step.tid;
-        let others: Vec<(Part, u64)> = done.iter().map(|part| (*part, self.state.part_value(space, part))).collect();
+        let (tid, rip) = (step.tid, self.state.world.cpus[&step.tid].rip);
+        let is_buffered = last.write && self.view().buffers_stores(tid);
+        let is_kept = |part: &Part| is_buffered || !last.write || !last.overlaps(part.addr, part.size);
+        let kept = done.iter().filter(|part| is_kept(part)).chain(is_buffered.then_some(&last));
+        let kept: Vec<(Part, u64)> = kept.map(|part| (*part, self.state.part_value(space, part))).collect();
         self.state.overlay.thread_mut(tid).partial = None;
+        let below = self.state.show_own_stores(tid, space);
         self.state.put_back(space, done);
         let trap = self.execute_one(tid);
         let is_earlier = |logged: &Logged| done.iter().any(|part| part.overlaps(logged.addr, logged.size));
         let is_last = |logged: &Logged| logged.write == last.write && last.overlaps(logged.addr, logged.size);
         let mut log = self.state.world.memory.take_log();
-        log.retain(|logged| !is_earlier(logged) && !last.overlaps(logged.addr, logged.size) || is_last(logged));
-        for (part, value) in others.iter().filter(|(part, _)| !last.write || !last.overlaps(part.addr, part.size)) {
-            self.state.store(space, part, *value);
-        }
+        log.retain(|logged| match last.overlaps(logged.addr, logged.size) {
+            true => is_last(logged) && !is_buffered,
+            false => !is_earlier(logged),
+        });
+        let value = self.state.part_value(space, &last);
+        self.state.put_values(space, &kept);
+        self.state.put_values(space, &below);
         self.state.world.memory.forget_log();
         log.iter_mut().filter(|logged| is_last(logged)).for_each(|logged| {
             (logged.addr, logged.size) = (last.addr, last.size);
         });
         self.note_logged(step, &log);
+        if is_buffered {
+            self.buffer_store(step, space, BufferedStore { part: Part { value, ..last }, rip });
+        }
         match trap {
-            Some(trap) => self.state.world.handle(tid, &trap, self.listener).map(|()| true),
+            Some(trap) => {
+                self.drain_all(step);
+                self.state.world.handle(tid, &trap, self.listener).map(|()| true)
+            }
             None => Ok(self.operated(step)),
         }
     }
@@ -165,17 +199,25 @@ impl View<'_> {
 }
 
 impl State {
-    /// Whether the next instruction is `movs` or `cmps`, with any prefixes.
-    fn is_string_move(&self, tid: Tid) -> bool {
-        const LENGTH_MAX: usize = 15;
+    /// The bytes of the next instruction, and some behind it. Zeros where the code ends before.
+    pub(crate) fn instruction_bytes(&self, tid: Tid) -> [u8; LENGTH_MAX] {
         let mut bytes = [0; LENGTH_MAX];
         let (space, rip) = (self.world.space(tid), self.world.cpus[&tid].rip);
         if self.world.memory.peek(space, rip, &mut bytes).is_err() {
-            let _ = self.world.memory.peek(space, rip, &mut bytes[..1]);
+            let in_page = (PAGE_SIZE - rip % PAGE_SIZE) as usize;
+            let _ = self.world.memory.peek(space, rip, &mut bytes[..in_page.min(LENGTH_MAX)]);
         }
+        bytes
+    }
+
+    /// Whether the next instruction is `movs` or `cmps`, with any prefixes.
+    fn is_string_move(&self, tid: Tid) -> bool {
         let is_prefix =
             |byte: &&u8| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf2 | 0xf3);
-        bytes.iter().find(|byte| !is_prefix(byte)).is_some_and(|opcode| (0xa4..=0xa7).contains(opcode))
+        self.instruction_bytes(tid)
+            .iter()
+            .find(|byte| !is_prefix(byte))
+            .is_some_and(|opcode| (0xa4..=0xa7).contains(opcode))
     }
 
     /// The executed parts of the instruction that a thread is at. A signal handler may run in between.
@@ -197,11 +239,11 @@ impl State {
         }
     }
 
-    fn store(&mut self, space: SpaceId, part: &Part, value: u64) {
+    pub(crate) fn store(&mut self, space: SpaceId, part: &Part, value: u64) {
         let _ = self.world.memory.write(space, part.addr, &value.to_le_bytes()[..part.size as usize]);
     }
 
-    fn part_value(&self, space: SpaceId, part: &Part) -> u64 {
+    pub(crate) fn part_value(&self, space: SpaceId, part: &Part) -> u64 {
         let mut bytes = [0; ATOMIC as usize];
         let _ = self.world.memory.peek(space, part.addr, &mut bytes[..part.size as usize]);
         u64::from_le_bytes(bytes)

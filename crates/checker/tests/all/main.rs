@@ -18,6 +18,7 @@ mod peers;
 mod replayed;
 mod rounds;
 mod start;
+mod store_buffers;
 mod trust;
 mod waits;
 

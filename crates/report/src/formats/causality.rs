@@ -188,7 +188,7 @@ impl<'a> Seen<'a> {
 
     /// Accesses that this one conflicts with: the last write, and for a write the reads since.
     fn access(&mut self, one: &Occurrence<'a>, at: usize) -> Vec<usize> {
-        let EventKind::Access { name, is_write } = &one.event.kind else { return Vec::new() };
+        let EventKind::Access { name, is_write, .. } = &one.event.kind else { return Vec::new() };
         let mut before: Vec<usize> = self.written.get(name.as_str()).copied().into_iter().collect();
         if *is_write {
             before.extend(self.read.remove(name.as_str()).unwrap_or_default());

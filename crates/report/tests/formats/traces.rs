@@ -143,7 +143,7 @@ fn locked(services: usize) -> Counterexample {
     };
     let writes = |actor, is_write| {
         vec![trace::Event {
-            kind: EventKind::Access { name: "x".to_owned(), is_write },
+            kind: EventKind::Access { name: "x".to_owned(), is_write, is_buffered: false },
             ..fixture::event(actor, "", 4)
         }]
     };

@@ -17,4 +17,4 @@ mod width;
 
 pub use code::Code;
 pub use run::{Stop, run, run_past, settle};
-pub use stops::{Stops, is_synchronising};
+pub use stops::{Stops, begins_synchronising, is_synchronising};

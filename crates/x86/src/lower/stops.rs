@@ -5,13 +5,14 @@
 //! Between two visible operations a thread is not interrupted: its accesses there are local, until
 //! a race shows that they are not (decision 9).
 
-use iced_x86::{Instruction, Mnemonic, OpKind};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use std::collections::BTreeSet;
 
 /// Instructions before which a run is to stop: where one thread can be seen by another.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Stops {
-    /// Before `syscall`, and before every instruction that locks memory: a `lock` prefix, or `xchg` with memory.
+    /// Before `syscall`, before `mfence`, and before every instruction that locks memory: a `lock` prefix, or `xchg` with
+    /// memory.
     pub synchronising: bool,
     /// Before the instructions at these addresses.
     ///
@@ -27,12 +28,21 @@ impl Stops {
     }
 }
 
-/// Whether an instruction calls the kernel or locks memory.
+/// Whether an instruction calls the kernel, locks memory or is a fence. These are the instructions that wait until all
+/// stores of their thread have reached memory (SDM vol. 3, "Memory Ordering in P6 and More Recent Processor Families").
 ///
-/// `xchg` with memory locks without a prefix (SDM vol. 2, XCHG). `mfence` is not among them: it
-/// orders nothing that is not in order already.
+/// `xchg` with memory locks without a prefix (SDM vol. 2, XCHG). `sfence` and `lfence` are not among them: stores are in
+/// order already, and so are loads.
 #[must_use]
 pub fn is_synchronising(i: &Instruction) -> bool {
     let has_memory = || (0..i.op_count()).any(|n| i.op_kind(n) == OpKind::Memory);
-    i.mnemonic() == Mnemonic::Syscall || i.has_lock_prefix() || i.mnemonic() == Mnemonic::Xchg && has_memory()
+    matches!(i.mnemonic(), Mnemonic::Syscall | Mnemonic::Mfence)
+        || i.has_lock_prefix()
+        || i.mnemonic() == Mnemonic::Xchg && has_memory()
+}
+
+/// The same of the instruction that some bytes begin with.
+#[must_use]
+pub fn begins_synchronising(bytes: &[u8]) -> bool {
+    is_synchronising(&Decoder::new(64, bytes, DecoderOptions::NONE).decode())
 }

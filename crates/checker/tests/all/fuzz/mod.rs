@@ -2,8 +2,8 @@
 //!
 //! `ALLWAYS_FUZZ=2000` tries so many programs, `ALLWAYS_FUZZ=500..900` those of certain seeds.
 
-mod batch;
-mod compare;
+pub mod batch;
+pub mod compare;
 pub mod diamond;
 mod generate;
 mod known;
@@ -29,7 +29,7 @@ use std::path::Path;
 /// Programs that are compiled together.
 const TOGETHER: usize = 100;
 
-fn seeds(default: u64) -> Range<u64> {
+pub fn seeds(default: u64) -> Range<u64> {
     let given = std::env::var("ALLWAYS_FUZZ").unwrap_or_default();
     match given.split_once("..") {
         Some((from, to)) => from.parse().unwrap_or(0)..to.parse().unwrap_or(default),

@@ -1,0 +1,93 @@
+//! Operations that wait until all stores of their thread have reached memory.
+//!
+//! Those of the processor: instructions that lock memory, `mfence`, and whatever enters the kernel (a return to user mode
+//! serialises). Of library functions those count that contain such an instruction on every path that they take here.
+
+use crate::libc::{Does, Function, Hook, Operation, Whole};
+use crate::store_buffer::drain::buffer_object;
+use crate::system::overlay::Unfenced;
+use crate::system::step::Step;
+use crate::system::stepper::Stepper;
+use crate::system::view::View;
+use kernel::{Tid, signal};
+
+impl View<'_> {
+    /// What a thread waits for whose next operation needs an empty store buffer; nothing if it can go on.
+    pub(crate) fn awaited_drain(&self, tid: Tid) -> Option<u64> {
+        let has_stores = !self.state.buffered(tid).is_empty() && !self.workload.options.holes.fences;
+        let waits = has_stores && !self.drains_at_once(tid) && self.drains_next(tid);
+        waits.then(|| buffer_object(tid))
+    }
+
+    /// Whether the next operation of a thread waits for its stores.
+    fn drains_next(&self, tid: Tid) -> bool {
+        if signal::is_deliverable(&self.state.world.kernel, tid) {
+            return true;
+        }
+        match self.hook(tid) {
+            Some(hook) => self.is_fence(tid, hook),
+            None => x86::begins_synchronising(&self.state.instruction_bytes(tid)),
+        }
+    }
+
+    /// Whether the stores of a thread reach memory within a step where they must: nobody could tell, or the step belongs to
+    /// the library.
+    fn drains_at_once(&self, tid: Tid) -> bool {
+        self.is_alone() || self.state.is_quiet(tid)
+    }
+
+    /// Whether a library function waits for the stores of its caller.
+    fn is_fence(&self, tid: Tid, hook: Hook) -> bool {
+        match hook.function {
+            Function::Allocate(_)
+            | Function::StartMain
+            | Function::Begin
+            | Function::Callback
+            | Function::LibraryStart
+            | Function::Back
+            | Function::Delay
+            | Function::Registers(_)
+            | Function::Landing
+            | Function::Landed
+            | Function::CancelState
+            | Function::TestCancel => false,
+            Function::Whole(whole) => whole != Whole::Allocate,
+            function => function.does().is_none_or(|does| self.is_fence_now(does, &self.operation(tid, hook))),
+        }
+    }
+
+    /// Whether a synchronising function waits for the stores of its caller in this state: it locks memory, or enters the
+    /// kernel.
+    fn is_fence_now(&self, does: Does, operation: &Operation) -> bool {
+        let seen = self.state.seen();
+        match does {
+            // An attempt locks memory, too.
+            Does::Lock => true,
+            // Without a sleeper nothing is written.
+            Does::Signal | Does::Broadcast => !operation.wakes(seen).is_empty(),
+            _ => !operation.is_enabled(seen) || operation.accesses(seen).iter().any(|access| access.write),
+        }
+    }
+}
+
+impl Stepper<'_> {
+    /// Before an operation that waits for the stores of its thread: whether it has to wait now.
+    pub(crate) fn waits_for_stores(&mut self, step: &mut Step) -> bool {
+        if self.state.overlay.thread(step.tid).is_some_and(|overlay| overlay.unfenced != Unfenced::Nothing) {
+            self.state.overlay.thread_mut(step.tid).unfenced = Unfenced::Nothing;
+        }
+        if self.state.buffered(step.tid).is_empty() || self.workload.options.holes.fences {
+            return false;
+        }
+        if self.view().drains_at_once(step.tid) {
+            self.drain_all(step);
+            return false;
+        }
+        true
+    }
+
+    /// The same before a library function.
+    pub(crate) fn waits_for_stores_at(&mut self, step: &mut Step, hook: Hook) -> bool {
+        self.view().is_fence(step.tid, hook) && self.waits_for_stores(step)
+    }
+}
