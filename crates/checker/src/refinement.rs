@@ -60,6 +60,8 @@ pub struct Refinement {
     pub sets_clock: bool,
     /// Stores to words at which threads race wait in store buffers: with sequential consistency alone outcomes would be missed.
     pub buffers_stores: bool,
+    /// Racing words that threads load behind a store to another one that may not have reached memory.
+    late_loads: FxHashMap<u64, LateLoaders>,
     /// That was seen in this round. It counts from the next round on: within a round, all steps are of one machine.
     is_triangular: bool,
     /// Words that handlers of signals read: a write of one by somebody else makes it a racing word.
@@ -77,6 +79,13 @@ pub struct Refinement {
     observing: BTreeSet<u64>,
     /// Whether the abstraction was too coarse for earlier steps of this round.
     pub has_grown: Arc<AtomicBool>,
+}
+
+/// Who loads a word behind a store to another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LateLoaders {
+    One(Tid),
+    Several,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -201,6 +210,9 @@ impl Refinement {
         }
         if other.sets_clock {
             self.set_clock();
+        }
+        for (word, loaders) in &other.late_loads {
+            self.add_late_loaders(*word, *loaders);
         }
         if other.is_triangular {
             self.note_triangular_race();
@@ -336,9 +348,29 @@ impl Refinement {
         self.sets_clock = true;
     }
 
-    /// Records a triangular race: a thread has loaded from a racing word after a store to another one, with nothing in between
-    /// that waits until the store has reached memory.
-    pub fn note_triangular_race(&mut self) {
+    /// Records that a thread loads a racing word behind a store to another one, with nothing in between that waits until the store
+    /// has reached memory. The stores of others to the word are looked at from now on.
+    pub fn note_late_load(&mut self, word: u64, tid: Tid) {
+        self.add_late_loaders(word, LateLoaders::One(tid));
+    }
+
+    fn add_late_loaders(&mut self, word: u64, loaders: LateLoaders) {
+        let known = self.late_loads.get(&word).copied();
+        let both = if known.is_none_or(|known| known == loaders) { loaders } else { LateLoaders::Several };
+        if known != Some(both) {
+            self.late_loads.insert(word, both);
+            self.grow(!self.buffers_stores);
+        }
+    }
+
+    /// Records a store: a triangular race if another thread loads the word behind a store of its own.
+    pub fn note_store(&mut self, word: u64, tid: Tid) {
+        if self.late_loads.get(&word).is_some_and(|loaders| *loaders != LateLoaders::One(tid)) {
+            self.note_triangular_race();
+        }
+    }
+
+    fn note_triangular_race(&mut self) {
         self.grow(!self.buffers_stores && !self.is_triangular);
         self.is_triangular = true;
     }

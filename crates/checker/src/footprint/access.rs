@@ -98,6 +98,12 @@ pub fn kind(object: u64) -> Kind {
     KINDS[(object & 15) as usize]
 }
 
+/// Whether an object is a part of memory.
+#[must_use]
+pub fn is_memory(object: u64) -> bool {
+    matches!(kind(object), Kind::Word | Kind::SharedWord | Kind::Byte)
+}
+
 /// All names in the file system: read by every syscall on files.
 pub const ALL_NAMES: u64 = Kind::Names as u64;
 

@@ -212,6 +212,9 @@ impl Stepper<'_> {
             if plain {
                 self.executor.refinement.use_outside(word);
             }
+            if logged.write {
+                self.executor.refinement.note_store(word, step.tid);
+            }
             match self.executor.refinement.is_bytewise(word, range.end - range.start < 4) {
                 false => self.note_part(step, (space, start), (word, logged.write, plain)),
                 true => range.for_each(|address| {

@@ -76,11 +76,12 @@ impl Stepper<'_> {
         }
     }
 
-    /// The same for threads that a step has ended by force: an interrupted processor drains its buffer. Their accesses.
-    pub(crate) fn drain_before_end(&mut self, tids: &[Tid]) -> Vec<Access> {
+    /// The same for threads whose processors a step interrupts: the accesses. That a buffer is empty is seen, too.
+    pub(crate) fn drain_threads(&mut self, tids: &[Tid]) -> Vec<Access> {
         let mut accesses = Vec::new();
         for tid in tids {
             let mut step = Step::begin(self.state, *tid, Alternative::Run);
+            step.accesses.push(Access { object: buffer_object(*tid), write: false, plain: false });
             self.drain_all(&mut step);
             accesses.append(&mut step.accesses);
         }

@@ -10,6 +10,7 @@ use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use kernel::{Tid, signal};
+use memory::SpaceId;
 
 impl View<'_> {
     /// What a thread waits for whose next operation needs an empty store buffer; nothing if it can go on.
@@ -17,6 +18,25 @@ impl View<'_> {
         let has_stores = !self.state.buffered(tid).is_empty() && !self.workload.options.holes.fences;
         let waits = has_stores && !self.drains_at_once(tid) && self.drains_next(tid);
         waits.then(|| buffer_object(tid))
+    }
+
+    /// Other threads whose stores reach memory before a syscall returns: it interrupts their processors. One that changes
+    /// mappings interrupts those of its process, `membarrier(2)` is made for that.
+    pub(crate) fn interrupted_by(
+        &self,
+        (tid, space): (Tid, SpaceId),
+        remaps: bool,
+        (number, command): (u64, u64),
+    ) -> Vec<Tid> {
+        const MEMBARRIER: u64 = 324;
+        /// Commands that are no question and no registration.
+        const BARRIERS: u64 = 1 | 2 | 8 | 32 | 128;
+        let is_barrier = number == MEMBARRIER && command & BARRIERS != 0;
+        if !self.executor.refinement.buffers_stores || !remaps && !is_barrier {
+            return Vec::new();
+        }
+        let others = self.state.world.kernel.threads.keys().copied().filter(|other| *other != tid);
+        others.filter(|other| is_barrier || self.state.world.space(*other) == space).collect()
     }
 
     /// Whether the next operation of a thread waits for its stores.

@@ -1,15 +1,17 @@
 //! Triangular races (Owens 2010): they show that store buffers matter.
 //!
-//! A thread stores to one racing word and then loads from another one, with no operation in between that waits for the
-//! store; another thread may write what it loads. With a store buffer the load can come first.
+//! A thread stores to one racing word and then loads another one, with no operation in between that waits for the store; another
+//! thread stores to what it loads. With a store buffer the load can come first.
 //!
-//! That the word of the load is written by another thread next to the load is not asked: threads race there. Buffers that are not
-//! needed cost time and no verdict.
+//! Whether the load and the store of the other thread can happen next to each other is not asked. Buffers that are not needed cost
+//! time and no verdict.
 
+use crate::footprint::access::{self, Kind};
 use crate::options::MemoryModel;
 use crate::system::overlay::Unfenced;
 use crate::system::stepper::Stepper;
 use kernel::Tid;
+use std::ops::Range;
 
 impl Stepper<'_> {
     /// A thread accesses a racing word by a plain instruction, while stores reach memory at once.
@@ -24,8 +26,18 @@ impl Stepper<'_> {
             true if before != before.and(addr, size) => {
                 self.state.overlay.thread_mut(tid).unfenced = before.and(addr, size);
             }
-            false if before.is_outside(addr, size) => self.executor.refinement.note_triangular_race(),
+            false if before.is_outside(addr, size) => self.note_late_load(tid, addr..addr + u64::from(size)),
             _ => {}
+        }
+    }
+}
+
+impl Stepper<'_> {
+    fn note_late_load(&mut self, tid: Tid, range: Range<u64>) {
+        let space = self.state.world.space(tid);
+        for start in (range.start & !3..range.end).step_by(4) {
+            let word = access::word(&self.state.world.memory, space, start, false, Kind::Word).object;
+            self.executor.refinement.note_late_load(word, tid);
         }
     }
 }

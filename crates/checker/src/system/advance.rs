@@ -277,7 +277,8 @@ impl Stepper<'_> {
         let is_visible = step.has_touched_since(&progress);
         if is_visible && self.state.world.memory.fingerprint() == fingerprint {
             // A failed comparison, or a store of the value that was there: it commutes with reads.
-            progress.since(step).iter_mut().for_each(|access| access.write = false);
+            let words = progress.since(step).iter_mut().filter(|access| access::is_memory(access.object));
+            words.for_each(|access| access.write = false);
         }
         if is_visible && !self.view().may_operate(step) {
             self.roll_back(savepoint);

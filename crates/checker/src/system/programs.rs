@@ -375,7 +375,7 @@ impl Programs {
         }
         self.load(state);
         self.listener.heard.truncate(heard);
-        let drained = self.stepper().drain_before_end(&ended);
+        let drained = self.stepper().drain_threads(&ended);
         let result = self.take_choice_at_once(state, choice)?;
         Some(ChoiceResult { accesses: drained.into_iter().chain(result.accesses).collect(), ..result })
     }

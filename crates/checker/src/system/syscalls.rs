@@ -99,6 +99,8 @@ impl Stepper<'_> {
     fn call(&mut self, step: &mut Step, (number, args): (u64, [u64; 6])) -> Result<(), Refusal> {
         let (tid, space) = (step.tid, self.state.world.space(step.tid));
         let remap = self.state.remap_of(tid, (number, args));
+        let interrupted = self.view().interrupted_by((tid, space), remap.is_some(), (number, args[0]));
+        step.accesses.extend(self.drain_threads(&interrupted));
         let rule = table::footprint(number);
         step.exits |= matches!(rule, FootprintRule::EndsThread | FootprintRule::EndsProcess);
         if rule == FootprintRule::ReadsClock && !self.is_starting {

@@ -112,10 +112,10 @@ pub fn munlockall(_: &mut Call<'_>) -> Result<u64, Stop> {
     Ok(0)
 }
 
-/// `membarrier(2)`: all threads see memory in one order, so there is nothing to wait for.
+/// `membarrier(2)`: memory is in one order here, so there is nothing to wait for. Who searches with store buffers empties those of
+/// the other threads first.
 ///
-/// Sequential consistency makes every barrier hold already. Registration is kept because the
-/// expedited commands fail without it.
+/// Registration is kept because the expedited commands fail without it.
 pub fn membarrier(call: &mut Call<'_>) -> Result<u64, Stop> {
     const GLOBAL: i32 = 1;
     const REGISTERS: i32 = 4 | 16 | 64;

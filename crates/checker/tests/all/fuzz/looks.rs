@@ -3,7 +3,7 @@
 use crate::fuzz::compare::{Missing, Seen, answer, without_memory};
 use crate::fuzz::generate::Program;
 use crate::fuzz::mix::Mix;
-use checker::{Depth, Engine, Fault, FaultPlan, Options, Programs, Timeouts};
+use checker::{BUFFERED_MAX, Depth, Engine, Fault, FaultPlan, MemoryModel, Options, Programs, Timeouts};
 use explore::graph::{Bound, Mode};
 
 /// Another look at a program, and how it is compared with the plain one.
@@ -37,6 +37,16 @@ pub fn reduced(programs: &mut Programs) -> Result<Seen, Missing> {
 
 fn early() -> Options {
     Options { timeouts: Timeouts::Any(1), ..Options::default() }
+}
+
+/// Memory is as on x86.
+pub fn buffered() -> Options {
+    Options { memory: MemoryModel::Tso { buffered_max: BUFFERED_MAX }, ..Options::default() }
+}
+
+/// The same, and the program is killed.
+fn killed_buffered() -> Options {
+    Options { memory: MemoryModel::Tso { buffered_max: BUFFERED_MAX }, ..deadly() }
 }
 
 /// One of some faults happens.
@@ -185,6 +195,19 @@ pub const LOOKS: &[Look] = &[
         every: 6,
         ..REDUCED
     },
+    Look { name: "store buffers", options: buffered, plain: buffered, every: 2, ..REDUCED },
+    Look { name: "store buffers, classes", options: buffered, plain: buffered, every: 5, ..CLASSES },
+    // Here every word is one that stores to are buffered.
+    Look {
+        name: "store buffers, fine steps",
+        see: full,
+        options: || Options { fine: true, ..buffered() },
+        plain: buffered,
+        is_same: is_wrong_alike,
+        every: 7,
+        ..REDUCED
+    },
+    Look { name: "store buffers, kills", options: killed_buffered, plain: killed_buffered, every: 40, ..REDUCED },
     Look { name: "faults", options: faulty, plain: faulty, every: 9, ..REDUCED },
     Look { name: "faults, classes", options: faulty, plain: faulty, every: 18, ..CLASSES },
     Look { name: "kills", options: deadly, plain: deadly, every: 25, ..REDUCED },

@@ -9,7 +9,7 @@ use crate::fuzz::batch::{Batch, Case};
 use crate::fuzz::compare::{Missing, STATES_MAX, Seen, answer};
 use crate::fuzz::known::{KNOWN, KNOWN_BY_LOOK, known};
 use crate::fuzz::looks::{
-    LOOKS, Look, full, graph, is_same_elsewhere, moves_stacks, reduced, signalled, signals_threads,
+    LOOKS, Look, buffered, full, graph, is_same_elsewhere, moves_stacks, reduced, signalled, signals_threads,
 };
 use crate::fuzz::mix::{self, Mix};
 use crate::fuzz::native;
@@ -123,11 +123,14 @@ const NATIVE_EVERY: u64 = 3;
 
 fn on_host(mix: &Mix, case: &Case<'_>, seen: &Seen) -> Option<Difference> {
     let mut unknown = native::unknown(case, mix.traits.times, seen);
-    if mix.traits.times && !unknown.is_empty() {
-        // A host that stands still for a second lets waits end although somebody could move.
-        let late = Options { timeouts: Timeouts::Any(3), ..Options::default() };
-        match ask(case, full, late) {
-            Answer::Seen(late) => unknown.retain(|end| !native::is_known(*end, &late)),
+    // The host has store buffers. And one that stands still for a second lets waits end although somebody could move.
+    let late = mix.traits.times.then(|| Options { timeouts: Timeouts::Any(3), ..Options::default() });
+    for more in [Some(buffered()), late].into_iter().flatten() {
+        if unknown.is_empty() {
+            break;
+        }
+        match ask(case, full, more) {
+            Answer::Seen(more) => unknown.retain(|end| !native::is_known(*end, &more)),
             Answer::Missing(_) => return None,
             Answer::Panicked(told) => return Some(Difference { look: NATIVE, told }),
         }

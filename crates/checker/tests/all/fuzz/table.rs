@@ -61,6 +61,22 @@ pub const MEMORY: Family = family(
 );
 
 pub const FAMILIES: &[Family] = &[
+    // Stores that no fence follows, and loads behind them.
+    family(
+        "store buffers",
+        &[],
+        &[
+            "V(s->w[{n}]) = {v}; r += V(s->w[1 - {n}]); ",
+            "V(s->w[{n}]) = {v}; r += V(s->w[1 - {n}]); ",
+            "V(s->w[0]) = {v}; r += V(s->w[1]) + V(s->w[0]); ",
+            "V(s->w[1]) = {v}; V(s->flag) = 1; r += V(s->w[0]); ",
+            "atomic_store_explicit(&s->a[{n}], {v}, memory_order_release); r += atomic_load(&s->a[1 - {n}]); ",
+            "__asm__ volatile(\"mfence\" : : : \"memory\"); ",
+            "assert(V(s->w[0]) || V(s->w[1]) || !V(s->flag)); ",
+            "pthread_mutex_lock(&s->m[0]); {x}++; pthread_mutex_unlock(&s->m[0]); ",
+            "{ unsigned *h = malloc(16); *h = V(s->w[0]); free(h); } ",
+        ],
+    ),
     family(
         "leave",
         &[],

@@ -1,9 +1,11 @@
 /* Litmus tests of memory models. Each thread of a test is a string of operations; what its loads return, and what is in
    memory at the end, is the exit code, one digit for each. Operations are single instructions: no compiler reorders them. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +15,8 @@ static struct shared {
 } *shared;
 static char **arguments;
 
-/* "x=1": a store. "x?2": a load, the third of all. "x!1": an exchange. "x+1": a locked addition. "f": a fence. "s": a syscall. */
+/* "x=1": a store. "x?2": a load, the third of all. "x!1": an exchange. "x+1": a locked addition. "f": a fence. "s": a syscall.
+   "m": a fence in all threads. */
 static void operate(const char *operation) {
     volatile int *word = &shared->words[operation[0] - 'w'];
     int value = operation[1] ? operation[2] - '0' : 0;
@@ -30,6 +33,7 @@ static void operate(const char *operation) {
     case 'i': __asm__ volatile("incl %0" : "+m"(*word)); break;
     case 'f': __asm__ volatile("mfence" : : : "memory"); break;
     case 's': getppid(); break;
+    case 'm': syscall(SYS_membarrier, 1, 0, 0); break;
     default: abort();
     }
 }

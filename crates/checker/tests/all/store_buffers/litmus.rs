@@ -19,6 +19,7 @@ const TABLE: &[Row] = &[
     ("SB with exchanges", &["x!1 y?0", "y!1 x?1"], "01", 3, 3),
     ("SB with locked additions to another word", &["x=1 z+1 y?0", "y=1 z+1 x?1"], "01", 3, 3),
     ("SB with syscalls", &["x=1 s y?0", "y=1 s x?1"], "01", 3, 3),
+    ("SB with membarrier(2) on one side", &["x=1 y?0", "y=1 m x?1"], "01", 3, 3),
     ("SB with loads of the own store (intra-processor forwarding)", &["x=1 x?0 y?1", "y=1 y?2 x?3"], "0123", 3, 4),
     ("MP", &["x=1 y=1", "y?0 x?1"], "01", 3, 3),
     ("LB", &["x?0 y=1", "y?1 x=1"], "01", 3, 3),

@@ -17,6 +17,8 @@ pub enum Operation {
     Increment(usize),
     /// A fence, or a syscall.
     Fence,
+    /// A fence in all threads.
+    FenceAll,
 }
 
 /// What programs tell at their end: registers, or words of memory.
@@ -33,17 +35,23 @@ pub enum Observed {
 struct State {
     memory: [u8; 4],
     registers: [u8; 8],
-    /// Of each thread: its next operation, what an increment has loaded, its buffer.
-    threads: Vec<(usize, Option<u8>, VecDeque<(usize, u8)>)>,
+    threads: Vec<Thread>,
+}
+
+/// A thread of the machine.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+struct Thread {
+    /// The number of its next operation.
+    next: usize,
+    /// What an increment has loaded.
+    loaded: Option<u8>,
+    /// Stores that are not in memory.
+    buffer: VecDeque<(usize, u8)>,
 }
 
 /// All outcomes: the values of what is observed. With buffers, or with sequential consistency.
 pub fn outcomes(threads: &[Vec<Operation>], observed: &[Observed], has_buffers: bool) -> BTreeSet<Vec<u8>> {
-    let begin = State {
-        memory: [0; 4],
-        registers: [0; 8],
-        threads: threads.iter().map(|_| (0, None, VecDeque::new())).collect(),
-    };
+    let begin = State { memory: [0; 4], registers: [0; 8], threads: vec![Thread::default(); threads.len()] };
     let (mut seen, mut open, mut ends) = (BTreeSet::from([begin.clone()]), vec![begin], BTreeSet::new());
     while let Some(state) = open.pop() {
         let next = successors(threads, &state, has_buffers);
@@ -65,13 +73,13 @@ impl State {
 
     /// What a thread reads: its newest store to the word, or memory.
     fn read(&self, thread: usize, word: usize) -> u8 {
-        let own = self.threads[thread].2.iter().rev().find(|(stored, _)| *stored == word);
+        let own = self.threads[thread].buffer.iter().rev().find(|(stored, _)| *stored == word);
         own.map_or(self.memory[word], |(_, value)| *value)
     }
 
     fn store(&mut self, thread: usize, word: usize, value: u8, has_buffers: bool) {
         match has_buffers {
-            true => self.threads[thread].2.push_back((word, value)),
+            true => self.threads[thread].buffer.push_back((word, value)),
             false => self.memory[word] = value,
         }
     }
@@ -80,32 +88,33 @@ impl State {
 fn successors(threads: &[Vec<Operation>], state: &State, has_buffers: bool) -> Vec<State> {
     let mut all = Vec::new();
     for (number, operations) in threads.iter().enumerate() {
-        let (at, loaded, buffer) = &state.threads[number];
+        let Thread { next: at, loaded, buffer } = &state.threads[number];
         if let Some((word, value)) = buffer.front() {
             let mut next = state.clone();
             next.memory[*word] = *value;
-            next.threads[number].2.pop_front();
+            next.threads[number].buffer.pop_front();
             all.push(next);
         }
         let Some(operation) = operations.get(*at) else { continue };
         let waits = matches!(operation, Operation::Exchange(..) | Operation::Add(..) | Operation::Fence);
-        if waits && !buffer.is_empty() {
+        let all_wait = *operation == Operation::FenceAll;
+        if waits && !buffer.is_empty() || all_wait && state.threads.iter().any(|thread| !thread.buffer.is_empty()) {
             continue;
         }
         let mut next = state.clone();
         let is_half = matches!(operation, Operation::Increment(_)) && loaded.is_none();
-        next.threads[number].0 += usize::from(!is_half);
-        next.threads[number].1 = None;
+        next.threads[number].next += usize::from(!is_half);
+        next.threads[number].loaded = None;
         match *operation {
             Operation::Store(word, value) => next.store(number, word, value, has_buffers),
             Operation::Load(word, register) => next.registers[register] = state.read(number, word),
             Operation::Exchange(word, value) => next.memory[word] = value,
             Operation::Add(word, value) => next.memory[word] += value,
             Operation::Increment(word) => match loaded {
-                None => next.threads[number].1 = Some(state.read(number, word)),
+                None => next.threads[number].loaded = Some(state.read(number, word)),
                 Some(loaded) => next.store(number, word, loaded + 1, has_buffers),
             },
-            Operation::Fence => {}
+            Operation::Fence | Operation::FenceAll => {}
         }
         all.push(next);
     }

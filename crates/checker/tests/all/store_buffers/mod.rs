@@ -64,6 +64,7 @@ fn operation(text: &str) -> Operation {
         [name, b'+', _] => Operation::Add(word(*name), value),
         [name, b'i'] => Operation::Increment(word(*name)),
         [b'f' | b's'] => Operation::Fence,
+        [b'm'] => Operation::FenceAll,
         _ => panic!("no operation: {text}"),
     }
 }

@@ -1,5 +1,7 @@
 //! Random programs against the machine: `ALLWAYS_FUZZ=0..5000 scripts/test --cargo-profile fuzz -p checker random_programs_have_the_outcomes`.
 
+#![allow(clippy::print_stdout, reason = "who tries many wants to see how many")]
+
 use super::litmus::compiled;
 use super::{ENGINES, Litmus, outcomes, tso};
 use crate::fuzz;
@@ -81,7 +83,7 @@ fn operation(random: &mut Random, loads: &mut usize) -> String {
         }
         9 => format!("{word}!{value}"),
         10 => format!("{word}i"),
-        11 => ["f", "s"][random.below(2)].to_owned(),
+        11 => ["f", "s", "f", "m"][random.below(4)].to_owned(),
         _ => format!("{word}+1"),
     }
 }
