@@ -124,6 +124,11 @@ impl<'p> Past<'p> {
         self.programs.world()
     }
 
+    /// Stores that have not reached memory where we are: the thread, the address, how many bytes, the value.
+    pub fn buffered_stores(&self) -> impl Iterator<Item = (Tid, u64, u32, u64)> {
+        self.programs.buffered_stores().map(|(tid, part)| (tid, part.addr, part.size, part.value))
+    }
+
     /// Where we are.
     #[must_use]
     pub fn here(&self) -> Position {

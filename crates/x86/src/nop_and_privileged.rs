@@ -1,9 +1,7 @@
 //! Instructions that do nothing here, and those that are not for programs.
 //!
-//! Fences do nothing: one thread of a world runs at a time and its stores are visible at once, so
-//! every execution is sequentially consistent already (which every verdict names). What TSO allows
-//! beyond that (SDM vol. 3, "Memory Ordering"; Owens, Sarkar and Sewell, TPHOLs 2009) is not
-//! explored.
+//! Fences do nothing here: one thread of a world runs at a time, and its stores are visible at once. What store buffers allow
+//! beyond that (SDM vol. 3, "Memory Ordering") is up to who searches: a run stops before `mfence` ([`crate::Stops`]).
 //!
 //! `pause` does nothing either: it is a hint, which programs that spin need not give.
 //!

@@ -10,7 +10,7 @@ use crate::progress::ProgressLine;
 use crate::saved::Saved;
 use checker::narrate::Told;
 use checker::narrate::program_replay::ProgramReplay;
-use checker::{Depth, Difference, Earlier, Engine, Programs, Refutation, Scheduler, StoreBuffers};
+use checker::{Depth, Difference, Earlier, Engine, MemoryModel, Programs, Refutation, Scheduler, StoreBuffers};
 use explore::Fairness;
 use explore::graph::{ExploredGraph, Found, Mode, Race};
 use explore::system::Failure;
@@ -333,7 +333,8 @@ impl Court<'_> {
             if shown.is_atomic {
                 continue;
             }
-            match self.race(race, way, &shown) {
+            let outcomes = self.outcomes(searched, evidence);
+            match self.race(race, way, &shown, outcomes) {
                 Some(counterexample) => evidence.counterexamples.push(counterexample),
                 None if self.programs.is_spent() => evidence.leave(&failure),
                 None => evidence.doubt(&failure),
@@ -341,14 +342,35 @@ impl Court<'_> {
         }
     }
 
-    fn race(&mut self, race: &Race, way: &[Choice], shown: &checker::narrate::races::Shown) -> Option<Counterexample> {
+    /// What is known of what races lead to, if all of it was searched and nothing of it fails.
+    fn outcomes(&self, searched: &Searched, evidence: &Evidence) -> Option<String> {
+        let is_searched = searched.outcome.report.complete
+            && [FailureKind::Assert, FailureKind::Crash, FailureKind::Deadlock]
+                .iter()
+                .all(|kind| self.wanted.wants(*kind));
+        let is_harmless = evidence.counterexamples.iter().all(|found| found.property.kind == FailureKind::Race);
+        let machine = match self.wanted.view.memory() {
+            MemoryModel::Sequential => "with sequential consistency",
+            MemoryModel::Tso { .. } => "as this build behaves on x86",
+        };
+        (is_searched && is_harmless).then(|| format!("no other property is violated by any outcome of it, {machine}"))
+    }
+
+    fn race(
+        &mut self,
+        race: &Race,
+        way: &[Choice],
+        shown: &checker::narrate::races::Shown,
+        outcomes: Option<String>,
+    ) -> Option<Counterexample> {
         let message = tell::race_message(race, shown);
         let failure = Failure { kind: FailureKind::Race, message, fatal: false, property: None };
         let [one, other] = shown.choices;
         let schedule: Vec<Choice> = way.iter().copied().chain([one, other]).collect();
         let mut told = self.told(&schedule)?;
         tell::race_sides(&mut told, race, way.len());
-        let notes = tell::race_notes(shown);
+        let mut notes = tell::race_notes(shown);
+        notes.extend(outcomes);
         let race = RaceRef { object: race.object, one: (one, race.one.1), other: (other, race.other.1) };
         Some(self.counterexample(&failure, &schedule, told, notes, Some(race)))
     }

@@ -157,9 +157,16 @@ fn bound(wanted: &Wanted, searched: &Searched, evidence: &Evidence) -> Option<St
         (!view.matched.is_empty()).then(|| format!("states told apart by {} alone", view.matched.join(", ")));
     let horizon =
         searched.cut.happened.then(|| format!("{} of virtual time (--horizon)", report::limit(view.horizon())));
+    let buffers = match (view.memory(), evidence.store_buffers) {
+        (MemoryModel::Tso { buffered_max }, StoreBuffers::Full) => {
+            Some(format!("{} of a thread in its store buffer (--memory tso:N)", times(buffered_max as u32, "store")))
+        }
+        _ => None,
+    };
     let schedulers =
         evidence.libraries.schedulers.iter().filter_map(|scheduler| scheduled(*scheduler, view.timeouts()));
-    let all = [engine, points, abstraction, horizon].into_iter().flatten().chain(schedulers.map(str::to_owned));
+    let all =
+        [engine, points, abstraction, horizon, buffers].into_iter().flatten().chain(schedulers.map(str::to_owned));
     Some(all.collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
 }
 
@@ -246,13 +253,8 @@ fn programs(setup: &Setup, wanted: &Wanted, searched: &Searched, evidence: &Evid
 fn memory_model(wanted: &Wanted, evidence: &Evidence) -> String {
     match (wanted.view.memory(), evidence.store_buffers) {
         (MemoryModel::Sequential, _) => "sequential consistency".to_owned(),
-        (MemoryModel::Tso { .. }, StoreBuffers::Unneeded) => {
-            "x86-TSO (no triangular race: as sequential consistency)".to_owned()
-        }
-        (MemoryModel::Tso { .. }, StoreBuffers::Sufficed) => "x86-TSO, with store buffers".to_owned(),
-        (MemoryModel::Tso { buffered_max }, StoreBuffers::Full) => {
-            format!("x86-TSO, with store buffers of at most {buffered_max} stores (--memory tso:N)")
-        }
+        (MemoryModel::Tso { .. }, StoreBuffers::Unneeded) => "x86-TSO (store buffers make no difference)".to_owned(),
+        (MemoryModel::Tso { .. }, _) => "x86-TSO, with store buffers".to_owned(),
     }
 }
 

@@ -145,8 +145,31 @@ fn json_has_the_same_object_for_programs() {
     let object: serde_json::Value = serde_json::from_str(&told.out).expect("JSON");
     assert_eq!((&object["verdict"], &object["complete"]), (&"violated".into(), &true.into()));
     assert_eq!(object["properties"][0]["name"], "deadlock");
-    assert_eq!(object["coverage"]["programs"]["memory_model"], "sequential consistency");
+    assert_eq!(object["coverage"]["programs"]["memory_model"], "x86-TSO (store buffers make no difference)");
     assert_eq!(object["coverage"]["programs"]["commands"][0], "./philj");
+}
+
+#[test]
+fn memory_is_that_of_x86_unless_asked_otherwise() {
+    let folder = built("sleeper", &[], "programs/memory/sleeper.c");
+    let check = |flags: &[&str]| folder.run(&[&["check"], flags, &["--", "./sleeper"]].concat());
+    let stories = ["writes work, into its store buffer", "its write of waits leaves the store buffer"];
+    says(&check(&[]), 1, &["error[deadlock]", stories[0], stories[1], "assumed  x86-TSO, with store buffers"]);
+    says(&check(&["--memory", "sc"]), 0, &["holds: 6 of 6", "assumed  sequential consistency"]);
+    let list = folder.run(&["ls", "--format", "json"]);
+    assert!(list.out.contains("deadlock"), "{}", list.out);
+    says(&folder.run(&["replay"]), 1, &["wait for ever"]);
+    for wrong in ["arm", "tso:", "tso:0", "tso:1000", "tso:x"] {
+        check(&["--memory", wrong]).refused(2, &["it is `sc`, `tso` or `tso:N`, with N from 1 to 128"]);
+    }
+}
+
+#[test]
+fn a_full_store_buffer_is_a_bound_that_the_report_names() {
+    let folder = built("dekker", &["-DFENCE"], "programs/memory/dekker.c");
+    says(&folder.run(&["check", "--memory", "tso:1", "--", "./dekker"]), 0, &["1 store of a thread", "--memory tso:N"]);
+    let told = folder.run(&["check", "--", "./dekker"]);
+    says(&told, 0, &["holds: 6 of 6", "exhaustive", "x86-TSO, with store buffers"]);
 }
 
 #[test]

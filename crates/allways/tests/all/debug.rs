@@ -113,6 +113,15 @@ fn from_a_failed_assertion_back_to_the_write_that_caused_it() {
 }
 
 #[test]
+fn stores_that_wait_in_store_buffers_are_shown() {
+    let source = include_str!("../../../../programs/memory/sleeper.c");
+    let folder = checked("stores", ("sleeper", source), "deadlock");
+    let told = gdb(&folder, &[], &["monitor stores", "monitor step 7", "monitor stores", "print work", "print waits"]);
+    monitored(&told, &["no store waits", "main             0x", "T1 worker        0x", " <- 1 (4 bytes)"]);
+    in_order(&told, &["$1 = 0", "$2 = 0"]);
+}
+
+#[test]
 fn forwards_from_the_first_step() {
     let folder = checked("forwards", ("lost", LOST), "assert");
     let told = gdb(

@@ -1,7 +1,7 @@
 //! Stores enter the buffer of their thread; its loads see them there.
 
 use crate::options::MemoryModel;
-use crate::store_buffer::drain::buffer_object;
+use crate::store_buffer::drain::{of_store, stored};
 use crate::system::overlay::{BufferedStore, Part};
 use crate::system::programs::Programs;
 use crate::system::state::State;
@@ -55,13 +55,21 @@ impl Programs {
     }
 }
 
+impl Programs {
+    /// Stores that have not reached memory in the present state, by thread, oldest first.
+    pub fn buffered_stores(&self) -> impl Iterator<Item = (Tid, Part)> {
+        let buffers = self.state.overlay.buffers();
+        buffers.flat_map(|(tid, buffer)| buffer.iter().map(move |store| (tid, store.part)))
+    }
+}
+
 impl View<'_> {
-    /// Whether stores of a thread to racing words are buffered. Not where nobody could tell, and not in functions that are executed
-    /// as a whole.
+    /// Whether stores of a thread to racing words are buffered. Not before there are two threads, and not in functions that are
+    /// executed as a whole. That others exist now is not asked: their ends would change what the thread does next.
     pub(crate) fn buffers_stores(&self, tid: Tid) -> bool {
         self.executor.refinement.buffers_stores
             && !self.state.is_quiet(tid)
-            && !self.is_alone()
+            && !self.state.overlay.is_in_prefix()
             && !self.workload.options.only_breaks
     }
 
@@ -89,7 +97,8 @@ impl Stepper<'_> {
         let words = (store.part.addr & !3..end).step_by(4).map(|word| (space, word));
         self.executor.refinement.promote(words);
         self.state.overlay.thread_mut(step.tid).buffer.push(store);
-        step.accesses.push(Access { object: buffer_object(step.tid), write: true, plain: false });
+        step.accesses.push(of_store(step.tid, &store));
+        step.accesses.push(Access { object: stored(step.tid), write: true, plain: false });
     }
 }
 

@@ -3,12 +3,12 @@
 use crate::footprint::access::{self, Kind};
 use crate::system::choice::Alternative;
 use crate::system::executor::Executor;
-use crate::system::overlay::Overlay;
+use crate::system::overlay::{BufferedStore, Overlay};
 use crate::system::state::{Snapshot, State};
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use explore::graph::{Access, Actor, Race};
-use kernel::Tid;
+use kernel::{Id, Tid};
 use memory::Logged;
 
 /// Numbers of drains have this bit, and below it the number of their thread: those of threads have five digits.
@@ -34,9 +34,21 @@ pub(crate) fn is_of_one_thread(race: &Race) -> bool {
     thread(race.one.0) == thread(race.other.0)
 }
 
-/// The store buffer of a thread, as an object: stores and drains write it.
-pub(super) fn buffer_object(tid: Tid) -> u64 {
+/// That a thread stores, as an object: what its drain waits for while the buffer is empty.
+pub(super) fn stored(tid: Tid) -> u64 {
     access::object(Kind::World, 7, u64::from(tid.0))
+}
+
+/// That a store of a thread reaches memory, as an object: what its next fence waits for.
+pub(super) fn drained(tid: Tid) -> u64 {
+    access::object(Kind::World, 8, u64::from(tid.0))
+}
+
+/// The accesses of a store that enters a buffer, or of its drain, which must come behind. Stores behind it in the buffer are not
+/// in their way, and it is not in theirs.
+pub(super) fn of_store(tid: Tid, store: &BufferedStore) -> Access {
+    let id = Id(u64::from(tid.0)).child(store.rip).child(store.part.addr).child(store.part.value);
+    Access { object: access::object(Kind::World, 9, id.0), write: true, plain: false }
 }
 
 impl Executor {
@@ -47,7 +59,7 @@ impl Executor {
         }
         let drains = overlay.buffers().map(|(tid, buffer)| {
             let choices = u32::from(!buffer.is_empty());
-            let awaits = if buffer.is_empty() { vec![buffer_object(tid)] } else { Vec::new() };
+            let awaits = if buffer.is_empty() { vec![stored(tid)] } else { Vec::new() };
             Actor { number: DRAIN | tid.0, creator: tid.0, choices, awaits, ..Actor::default() }
         });
         drains.collect()
@@ -81,7 +93,7 @@ impl Stepper<'_> {
         let mut accesses = Vec::new();
         for tid in tids {
             let mut step = Step::begin(self.state, *tid, Alternative::Run);
-            step.accesses.push(Access { object: buffer_object(*tid), write: false, plain: false });
+            step.accesses.push(Access { object: stored(*tid), write: false, plain: false });
             self.drain_all(&mut step);
             accesses.append(&mut step.accesses);
         }
@@ -90,11 +102,13 @@ impl Stepper<'_> {
 
     pub(super) fn drain_oldest(&mut self, step: &mut Step) {
         let space = self.state.world.space(step.tid);
-        let part = self.state.overlay.thread_mut(step.tid).buffer.remove(0).part;
+        let store = self.state.overlay.thread_mut(step.tid).buffer.remove(0);
+        let part = store.part;
         self.state.store(space, &part, part.value);
         self.state.world.memory.forget_log();
         self.note(step, space, Logged { addr: part.addr, size: part.size, write: true }, true);
-        step.accesses.push(Access { object: buffer_object(step.tid), write: true, plain: false });
+        step.accesses.push(of_store(step.tid, &store));
+        step.accesses.push(Access { object: drained(step.tid), write: true, plain: false });
     }
 }
 

@@ -4,11 +4,12 @@
 //! serialises). Of library functions those count that contain such an instruction on every path that they take here.
 
 use crate::libc::{Does, Function, Hook, Operation, Whole};
-use crate::store_buffer::drain::buffer_object;
+use crate::store_buffer::drain::drained;
 use crate::system::overlay::Unfenced;
 use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
+use explore::graph::Access;
 use kernel::{Tid, signal};
 use memory::SpaceId;
 
@@ -16,8 +17,8 @@ impl View<'_> {
     /// What a thread waits for whose next operation needs an empty store buffer; nothing if it can go on.
     pub(crate) fn awaited_drain(&self, tid: Tid) -> Option<u64> {
         let has_stores = !self.state.buffered(tid).is_empty() && !self.workload.options.holes.fences;
-        let waits = has_stores && !self.drains_at_once(tid) && self.drains_next(tid);
-        waits.then(|| buffer_object(tid))
+        let waits = has_stores && !self.state.is_quiet(tid) && self.drains_next(tid);
+        waits.then(|| drained(tid))
     }
 
     /// Other threads whose stores reach memory before a syscall returns: it interrupts their processors. One that changes
@@ -48,12 +49,6 @@ impl View<'_> {
             Some(hook) => self.is_fence(tid, hook),
             None => x86::begins_synchronising(&self.state.instruction_bytes(tid)),
         }
-    }
-
-    /// Whether the stores of a thread reach memory within a step where they must: nobody could tell, or the step belongs to
-    /// the library.
-    fn drains_at_once(&self, tid: Tid) -> bool {
-        self.is_alone() || self.state.is_quiet(tid)
     }
 
     /// Whether a library function waits for the stores of its caller.
@@ -91,19 +86,21 @@ impl View<'_> {
 }
 
 impl Stepper<'_> {
-    /// Before an operation that waits for the stores of its thread: whether it has to wait now.
+    /// Before an operation that waits for the stores of its thread: whether it has to wait now. Within a function that is executed
+    /// as a whole they reach memory at once.
     pub(crate) fn waits_for_stores(&mut self, step: &mut Step) -> bool {
         if self.state.overlay.thread(step.tid).is_some_and(|overlay| overlay.unfenced != Unfenced::Nothing) {
             self.state.overlay.thread_mut(step.tid).unfenced = Unfenced::Nothing;
         }
-        if self.state.buffered(step.tid).is_empty() || self.workload.options.holes.fences {
-            return false;
-        }
-        if self.view().drains_at_once(step.tid) {
+        if self.state.is_quiet(step.tid) {
             self.drain_all(step);
             return false;
         }
-        true
+        let waits = !self.state.buffered(step.tid).is_empty() && !self.workload.options.holes.fences;
+        if !waits && self.executor.refinement.buffers_stores {
+            step.accesses.push(Access { object: drained(step.tid), write: false, plain: false });
+        }
+        waits
     }
 
     /// The same before a library function.

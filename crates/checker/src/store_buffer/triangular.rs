@@ -18,7 +18,11 @@ impl Stepper<'_> {
     pub(crate) fn note_order(&mut self, tid: Tid, addr: u64, size: u32, write: bool) {
         let options = &self.workload.options;
         let is_asked = matches!(options.memory, MemoryModel::Tso { .. }) && !options.holes.triangles;
-        if !is_asked || self.executor.refinement.buffers_stores || self.state.is_quiet(tid) || self.view().is_alone() {
+        if !is_asked
+            || self.executor.refinement.buffers_stores
+            || self.state.is_quiet(tid)
+            || self.state.overlay.is_in_prefix()
+        {
             return;
         }
         let before = self.state.overlay.thread(tid).map_or(Unfenced::Nothing, |overlay| overlay.unfenced);

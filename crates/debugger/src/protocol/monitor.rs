@@ -3,6 +3,7 @@
 use super::session::{Reply, Session};
 use super::text::{bytes, hex};
 use crate::script::ScriptStep;
+use kernel::Tid;
 
 /// Steps that `monitor schedule` shows before and behind us.
 const AROUND: usize = 8;
@@ -20,6 +21,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "where", help: "where        where we are", answer: |session, _| place(session) },
     Command { name: "schedule", help: "schedule [N] the steps around here, N before and behind", answer: schedule },
     Command { name: "who", help: "who          who moves next; all processes, and how to debug them", answer: who },
+    Command { name: "stores", help: "stores       stores that wait in store buffers, oldest first", answer: stores },
     Command { name: "help", help: "help         this text", answer: |_, _| help() },
 ];
 
@@ -81,6 +83,16 @@ fn schedule(session: &mut Session<'_, '_>, argument: &str) -> String {
     };
     let end = if here == script.steps.len() { format!(">  end  {}\n", script.failure) } else { String::new() };
     shown.map(line).collect::<String>() + &end
+}
+
+/// What memory does not show yet, of all threads. gdb knows the names: `info symbol ADDRESS`.
+fn stores(session: &mut Session<'_, '_>, _: &str) -> String {
+    let target = &session.target;
+    let line = |(tid, address, size, value): (Tid, u64, u32, u64)| {
+        format!("{:16} {address:#x} <- {value} ({size} bytes)\n", target.script.thread(tid.0))
+    };
+    let text: String = target.past().buffered_stores().map(line).collect();
+    if text.is_empty() { "no store waits\n".to_owned() } else { text }
 }
 
 /// Who is about to move, and how each of the other processes is debugged.

@@ -195,8 +195,8 @@ pub const LOOKS: &[Look] = &[
         every: 6,
         ..REDUCED
     },
-    Look { name: "store buffers", options: buffered, plain: buffered, every: 2, ..REDUCED },
-    Look { name: "store buffers, classes", options: buffered, plain: buffered, every: 5, ..CLASSES },
+    Look { name: "store buffers", options: buffered, plain: buffered, every: 3, ..REDUCED },
+    Look { name: "store buffers, classes", options: buffered, plain: buffered, every: 6, ..CLASSES },
     // Here every word is one that stores to are buffered.
     Look {
         name: "store buffers, fine steps",
@@ -204,7 +204,7 @@ pub const LOOKS: &[Look] = &[
         options: || Options { fine: true, ..buffered() },
         plain: buffered,
         is_same: is_wrong_alike,
-        every: 7,
+        every: 12,
         ..REDUCED
     },
     Look { name: "store buffers, kills", options: killed_buffered, plain: killed_buffered, every: 40, ..REDUCED },

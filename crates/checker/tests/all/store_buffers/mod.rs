@@ -3,6 +3,7 @@
 
 mod litmus;
 mod machine;
+mod programs;
 mod random;
 
 use crate::fuzz::compare::{self, Missing, Seen};
