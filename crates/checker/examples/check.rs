@@ -1,10 +1,10 @@
-//! Searches the schedules of commands: `cargo run --release -p checker --example check -- [--full] [--count] [--first] [--two] CMD ARGS... [+ CMD ARGS...]`.
+//! Searches the schedules of commands: `cargo run --release -p checker --example check -- [--full] [--count] [--first] [--two] [--tso] CMD ARGS... [+ CMD ARGS...]`.
 //!
 //! A small sibling of `allways check` that builds in seconds, for work on the engine.
 #![allow(clippy::disallowed_methods, reason = "examples use the host")]
 #![allow(clippy::print_stdout)]
 
-use checker::{Checks, Depth, Engine, Options, Programs, Timeouts, search_by};
+use checker::{BUFFERED_MAX, Checks, Depth, Engine, MemoryModel, Options, Programs, Timeouts, search_by};
 use explore::graph::{Limits, Mode};
 use kernel::host::Host;
 use memory::Limit;
@@ -30,6 +30,10 @@ fn main() {
     let counts = flag(b"--count");
     let most = if flag(b"--first") { 1 } else { usize::MAX };
     let workers = if flag(b"--two") { 2 } else { 1 };
+    let memory = match flag(b"--tso") {
+        true => MemoryModel::Tso { buffered_max: BUFFERED_MAX },
+        false => MemoryModel::Sequential,
+    };
     let depth = if flag(b"--real") { Depth::Real } else { Depth::Summary };
     let hasten = if flag(b"--hasten") { Timeouts::Any(1) } else { Timeouts::Quiet };
     let never = flag(b"--never").then(|| String::from_utf8(arguments.remove(0)).expect("text"));
@@ -50,7 +54,7 @@ fn main() {
         host,
         Limit::default(),
         &commands,
-        Options { depth, timeouts: hasten, checks, ..Options::default() },
+        Options { depth, memory, timeouts: hasten, checks, ..Options::default() },
     )
     .expect("it starts");
     if let Some(never) = never {

@@ -9,6 +9,7 @@
 //! finitely many for a finite search. **Invariant:** nothing is ever removed; merging the
 //! refinements of workers is a union.
 
+use crate::store_buffer::TriangularRaces;
 use kernel::Tid;
 use memory::{PAGE_SIZE, SpaceId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -58,12 +59,8 @@ pub struct Refinement {
     pub sends_signals: bool,
     /// Somebody has set the real-time clock while others existed: reading a clock is visible.
     pub sets_clock: bool,
-    /// Stores to words at which threads race wait in store buffers: with sequential consistency alone outcomes would be missed.
-    pub buffers_stores: bool,
-    /// Racing words that threads load behind a store to another one that may not have reached memory.
-    late_loads: FxHashMap<u64, LateLoaders>,
-    /// That was seen in this round. It counts from the next round on: within a round, all steps are of one machine.
-    is_triangular: bool,
+    /// Whether stores wait in store buffers, and what shows it.
+    pub triangular: TriangularRaces,
     /// Words that handlers of signals read: a write of one by somebody else makes it a racing word.
     read_by_handlers: BTreeSet<(SpaceId, u64)>,
     /// The lock of each word in which a lock is kept.
@@ -79,13 +76,6 @@ pub struct Refinement {
     observing: BTreeSet<u64>,
     /// Whether the abstraction was too coarse for earlier steps of this round.
     pub has_grown: Arc<AtomicBool>,
-}
-
-/// Who loads a word behind a store to another one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LateLoaders {
-    One(Tid),
-    Several,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -211,12 +201,8 @@ impl Refinement {
         if other.sets_clock {
             self.set_clock();
         }
-        for (word, loaders) in &other.late_loads {
-            self.add_late_loaders(*word, *loaders);
-        }
-        if other.is_triangular {
-            self.note_triangular_race();
-        }
+        let is_new = self.triangular.merge(&other.triangular);
+        self.grow(is_new);
         other.read_by_handlers.iter().for_each(|place| self.note_read_by_handler(*place));
         self.lock_words.extend(&other.lock_words);
         other.breaking.iter().for_each(|lock| self.break_lock(*lock));
@@ -245,7 +231,7 @@ impl Refinement {
             limits: self.sets_limits,
             signals: self.sends_signals,
             clock: self.sets_clock,
-            buffers: self.buffers_stores,
+            buffers: self.triangular.buffers_stores,
             read_by_handlers: self.read_by_handlers.iter().map(|(space, address)| (space.0, *address)).collect(),
             broken: self.broken.iter().copied().collect(),
             observed: self.observed.iter().copied().collect(),
@@ -267,7 +253,7 @@ impl Refinement {
             sets_limits: known.limits,
             sends_signals: known.signals,
             sets_clock: known.clock,
-            buffers_stores: known.buffers,
+            triangular: TriangularRaces::known(known.buffers),
             read_by_handlers: known
                 .read_by_handlers
                 .iter()
@@ -349,30 +335,16 @@ impl Refinement {
     }
 
     /// Records that a thread loads a racing word behind a store to another one, with nothing in between that waits until the store
-    /// has reached memory. The stores of others to the word are looked at from now on.
+    /// has reached memory.
     pub fn note_late_load(&mut self, word: u64, tid: Tid) {
-        self.add_late_loaders(word, LateLoaders::One(tid));
+        let is_new = self.triangular.note_late_load(word, tid);
+        self.grow(is_new);
     }
 
-    fn add_late_loaders(&mut self, word: u64, loaders: LateLoaders) {
-        let known = self.late_loads.get(&word).copied();
-        let both = if known.is_none_or(|known| known == loaders) { loaders } else { LateLoaders::Several };
-        if known != Some(both) {
-            self.late_loads.insert(word, both);
-            self.grow(!self.buffers_stores);
-        }
-    }
-
-    /// Records a store: a triangular race if another thread loads the word behind a store of its own.
+    /// Records a store to a word of memory that threads share.
     pub fn note_store(&mut self, word: u64, tid: Tid) {
-        if self.late_loads.get(&word).is_some_and(|loaders| *loaders != LateLoaders::One(tid)) {
-            self.note_triangular_race();
-        }
-    }
-
-    fn note_triangular_race(&mut self) {
-        self.grow(!self.buffers_stores && !self.is_triangular);
-        self.is_triangular = true;
+        let is_new = self.triangular.note_store(word, tid);
+        self.grow(is_new);
     }
 
     /// Records that a handler of a signal reads a word.
@@ -446,7 +418,7 @@ impl Refinement {
     pub fn begin_round(&mut self) {
         self.broken.append(&mut self.breaking);
         self.observed.append(&mut self.observing);
-        self.buffers_stores |= self.is_triangular;
+        self.triangular.begin_round();
     }
 
     /// Whether holding a lock excludes all other threads, as far as is known.

@@ -66,7 +66,7 @@ impl<'a> Memoized<'a> {
             && workload.points.matched.is_empty()
             && workload.forbidden.is_empty()
             && workload.faults.disk().is_none()
-            && !executor.refinement.buffers_stores
+            && !executor.refinement.triangular.buffers_stores
             && refusal.is_none()
             && !state.world.memory.is_patched()
     }

@@ -47,7 +47,7 @@ impl Programs {
     /// Whether the search so far needed store buffers.
     #[must_use]
     pub fn store_buffers(&self) -> StoreBuffers {
-        match (self.executor.refinement.buffers_stores, self.executor.buffer_overflow.has_happened()) {
+        match (self.executor.refinement.triangular.buffers_stores, self.executor.buffer_overflow.has_happened()) {
             (false, _) => StoreBuffers::Unneeded,
             (true, false) => StoreBuffers::Sufficed,
             (true, true) => StoreBuffers::Full,
@@ -67,7 +67,7 @@ impl View<'_> {
     /// Whether stores of a thread to racing words are buffered. Not before there are two threads, and not in functions that are
     /// executed as a whole. That others exist now is not asked: their ends would change what the thread does next.
     pub(crate) fn buffers_stores(&self, tid: Tid) -> bool {
-        self.executor.refinement.buffers_stores
+        self.executor.refinement.triangular.buffers_stores
             && !self.state.is_quiet(tid)
             && !self.state.overlay.is_in_prefix()
             && !self.workload.options.only_breaks

@@ -54,7 +54,7 @@ pub(super) fn of_store(tid: Tid, store: &BufferedStore) -> Access {
 impl Executor {
     /// A drain for each thread, where stores are buffered: blocked while its buffer is empty.
     pub(crate) fn drain_actors(&self, overlay: &Overlay) -> Vec<Actor> {
-        if !self.refinement.buffers_stores {
+        if !self.refinement.triangular.buffers_stores {
             return Vec::new();
         }
         let drains = overlay.buffers().map(|(tid, buffer)| {

@@ -1,7 +1,8 @@
 //! Operations that wait until all stores of their thread have reached memory.
 //!
 //! Those of the processor: instructions that lock memory, `mfence`, and whatever enters the kernel (a return to user mode
-//! serialises). Of library functions those count that contain such an instruction on every path that they take here.
+//! serialises). A signal that is delivered does not wait: the stores reach memory with it. Of library functions those count that
+//! contain such an instruction on every path that they take here.
 
 use crate::libc::{Does, Function, Hook, Operation, Whole};
 use crate::store_buffer::drain::drained;
@@ -10,7 +11,7 @@ use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use explore::graph::Access;
-use kernel::{Tid, signal};
+use kernel::Tid;
 use memory::SpaceId;
 
 impl View<'_> {
@@ -33,7 +34,7 @@ impl View<'_> {
         /// Commands that are no question and no registration.
         const BARRIERS: u64 = 1 | 2 | 8 | 32 | 128;
         let is_barrier = number == MEMBARRIER && command & BARRIERS != 0;
-        if !self.executor.refinement.buffers_stores || !remaps && !is_barrier {
+        if !self.executor.refinement.triangular.buffers_stores || !remaps && !is_barrier {
             return Vec::new();
         }
         let others = self.state.world.kernel.threads.keys().copied().filter(|other| *other != tid);
@@ -42,9 +43,6 @@ impl View<'_> {
 
     /// Whether the next operation of a thread waits for its stores.
     fn drains_next(&self, tid: Tid) -> bool {
-        if signal::is_deliverable(&self.state.world.kernel, tid) {
-            return true;
-        }
         match self.hook(tid) {
             Some(hook) => self.is_fence(tid, hook),
             None => x86::begins_synchronising(&self.state.instruction_bytes(tid)),
@@ -97,7 +95,7 @@ impl Stepper<'_> {
             return false;
         }
         let waits = !self.state.buffered(step.tid).is_empty() && !self.workload.options.holes.fences;
-        if !waits && self.executor.refinement.buffers_stores {
+        if !waits && self.executor.refinement.triangular.buffers_stores {
             step.accesses.push(Access { object: drained(step.tid), write: false, plain: false });
         }
         waits

@@ -24,3 +24,4 @@ mod triangular;
 pub(crate) use buffer::BufferOverflow;
 pub use buffer::StoreBuffers;
 pub(crate) use drain::{drained_thread, is_drain, is_of_one_thread};
+pub(crate) use triangular::TriangularRaces;

@@ -11,7 +11,68 @@ use crate::options::MemoryModel;
 use crate::system::overlay::Unfenced;
 use crate::system::stepper::Stepper;
 use kernel::Tid;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
+
+/// Triangular races, and the loads that may belong to one, as steps have shown so far. Nothing is ever removed.
+#[derive(Clone, Default)]
+pub(crate) struct TriangularRaces {
+    /// Stores to words at which threads race wait in store buffers: with sequential consistency alone outcomes would be missed.
+    pub buffers_stores: bool,
+    /// A race was seen in this round. It counts from the next round on: within a round, all steps are of one machine.
+    is_found: bool,
+    /// Racing words that threads load behind a store to another one that may not have reached memory.
+    late_loads: FxHashMap<u64, LateLoaders>,
+}
+
+/// Who loads a word behind a store to another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LateLoaders {
+    One(Tid),
+    Several,
+}
+
+impl TriangularRaces {
+    /// What another search has shown.
+    pub fn known(buffers_stores: bool) -> Self {
+        Self { buffers_stores, ..Self::default() }
+    }
+
+    /// Records a late load. The stores of others to the word are looked at from the next round on. Whether that is new.
+    pub fn note_late_load(&mut self, word: u64, tid: Tid) -> bool {
+        self.add(word, LateLoaders::One(tid))
+    }
+
+    fn add(&mut self, word: u64, loaders: LateLoaders) -> bool {
+        let known = self.late_loads.get(&word).copied();
+        let both = if known.is_none_or(|known| known == loaders) { loaders } else { LateLoaders::Several };
+        self.late_loads.insert(word, both);
+        known != Some(both) && !self.buffers_stores
+    }
+
+    /// Records a store: a triangular race if another thread loads the word late. Whether that is new.
+    pub fn note_store(&mut self, word: u64, tid: Tid) -> bool {
+        self.late_loads.get(&word).is_some_and(|loaders| *loaders != LateLoaders::One(tid)) && self.find()
+    }
+
+    fn find(&mut self) -> bool {
+        let is_new = !self.buffers_stores && !self.is_found;
+        self.is_found = true;
+        is_new
+    }
+
+    /// Takes over what another worker has seen. Whether any of it is new.
+    #[allow(clippy::disallowed_methods, reason = "what comes of it does not depend on the order")]
+    pub fn merge(&mut self, other: &Self) -> bool {
+        let late = other.late_loads.iter().fold(false, |is_new, (word, loaders)| self.add(*word, *loaders) || is_new);
+        other.is_found && self.find() || late
+    }
+
+    /// Begins a round.
+    pub fn begin_round(&mut self) {
+        self.buffers_stores |= self.is_found;
+    }
+}
 
 impl Stepper<'_> {
     /// A thread accesses a racing word by a plain instruction, while stores reach memory at once.
@@ -19,7 +80,7 @@ impl Stepper<'_> {
         let options = &self.workload.options;
         let is_asked = matches!(options.memory, MemoryModel::Tso { .. }) && !options.holes.triangles;
         if !is_asked
-            || self.executor.refinement.buffers_stores
+            || self.executor.refinement.triangular.buffers_stores
             || self.state.is_quiet(tid)
             || self.state.overlay.is_in_prefix()
         {

@@ -107,8 +107,11 @@ impl Stepper<'_> {
             return self.execute_part(step);
         }
         let delivers = self.executor.refinement.sends_signals && is_deliverable;
-        if delivers && !self.view().may_operate(step) || is_deliverable && self.waits_for_stores(step) {
+        if delivers && !self.view().may_operate(step) {
             return Ok(false);
+        }
+        if is_deliverable {
+            self.drain_all(step);
         }
         if was_waiting {
             step.accesses.extend(self.view().call_accesses(tid));

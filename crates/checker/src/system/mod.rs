@@ -37,6 +37,7 @@ pub mod state;
 pub mod step;
 pub mod stepper;
 pub mod syscalls;
+mod taking;
 pub mod variables;
 pub mod view;
 pub mod watchpoint;

@@ -16,8 +16,8 @@ use crate::system::overlay::ThreadOverlay;
 use crate::system::peers::{deliveries, unknown_delivery};
 use crate::system::service::Service;
 use crate::system::state::{NUMBERS, Snapshot, State, first_number};
-use crate::system::step;
 use crate::system::stepper::Stepper;
+use crate::system::taking::{ChoiceResult, Wrong};
 use crate::system::view::View;
 use crate::system::workload::Workload;
 use debuginfo::DebugInfo;
@@ -40,28 +40,6 @@ use world::{Command, Pace, StartError, World};
 
 /// The property that every schedule says the same to strict peers.
 pub const STRICT: &str = "strict";
-
-/// The result of taking a choice.
-#[derive(Default)]
-struct ChoiceResult {
-    accesses: Vec<Access>,
-    wrong: Wrong,
-}
-
-/// What is wrong with a step, beside how processes end.
-#[derive(Default)]
-struct Wrong {
-    misuse: Option<&'static str>,
-    assertion: Option<String>,
-    contradiction: Option<String>,
-}
-
-impl Wrong {
-    fn of(step: &mut step::Step) -> Self {
-        let step::Step { misuse, assertion, contradiction, .. } = step;
-        Self { misuse: *misuse, assertion: assertion.take(), contradiction: contradiction.take() }
-    }
-}
 
 /// Programs whose schedules are to be searched.
 ///
@@ -359,72 +337,6 @@ impl Programs {
     pub(crate) fn stuck_in(&mut self, state: &Snapshot) -> Option<Failure> {
         self.become_state(state);
         self.stuck()
-    }
-
-    /// Takes a choice from the loaded state; nothing if it is not enabled, or if the step does not end: the budget is spent, or it
-    /// does what is not modelled. What would follow is not guessed.
-    ///
-    /// The stores of a thread that the step ends by force reach memory before it: which threads those are, only the step can
-    /// tell.
-    fn take_choice(&mut self, state: &Snapshot, choice: Choice) -> Option<ChoiceResult> {
-        let heard = self.listener.heard.len();
-        let result = self.take_choice_at_once(state, choice);
-        let ended = self.state.ended_with_stores(state);
-        if ended.is_empty() {
-            return result;
-        }
-        self.load(state);
-        self.listener.heard.truncate(heard);
-        let drained = self.stepper().drain_threads(&ended);
-        let result = self.take_choice_at_once(state, choice)?;
-        Some(ChoiceResult { accesses: drained.into_iter().chain(result.accesses).collect(), ..result })
-    }
-
-    fn take_choice_at_once(&mut self, state: &Snapshot, choice: Choice) -> Option<ChoiceResult> {
-        let alternative = self.view().alternative(choice)?;
-        if alternative == Alternative::TimePasses {
-            return Some(ChoiceResult { accesses: self.stepper().pass_time(), ..ChoiceResult::default() });
-        }
-        if let Alternative::Fault(fault, index) = alternative {
-            let accesses = self.stepper().take_fault(fault, index);
-            self.count_fault(fault);
-            // A program that is started again has another address space.
-            self.watch_variables();
-            return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
-        }
-        if let Alternative::Heal(healing) = alternative {
-            return Some(ChoiceResult { accesses: self.stepper().heal(healing), ..ChoiceResult::default() });
-        }
-        if let Alternative::Drain(tid) = alternative {
-            return Some(ChoiceResult { accesses: self.stepper().drain(tid), ..ChoiceResult::default() });
-        }
-        if let Alternative::Deliver(end, index) = alternative {
-            let accesses = self.stepper().deliver(end, index)?;
-            return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
-        }
-        let tid = Tid(choice.actor);
-        if !self.state.world.can_move(tid) || self.state.is_paused(tid) || self.view().waits_for_disk(tid) {
-            return None;
-        }
-        self.listener.fault = alternative.fault();
-        match self.stepper().advance(tid, alternative) {
-            Ok(mut step) => {
-                if self.workload.options.awaits {
-                    self.stepper().follow_spin(&step, state);
-                }
-                if let Alternative::Fail(fault) = alternative {
-                    self.count_fault(fault.fault);
-                    step.accesses.extend(fault.accesses());
-                }
-                Some(ChoiceResult { wrong: Wrong::of(&mut step), accesses: step.accesses })
-            }
-            // The effects of an incomplete step are discarded: the next load restores the state.
-            Err(refusal) if refusal.cause == Cause::Spent => None,
-            Err(refusal) => {
-                self.refuse(refusal);
-                None
-            }
-        }
     }
 
     /// Keeps the first refusal, with its call stack.
