@@ -182,6 +182,9 @@ pub struct Actor {
     /// Whether its steps are faults: they happen to the system, which is stuck although one could happen, and no fairness demands
     /// one.
     pub is_fault: bool,
+    /// Whether its steps are no decision of the scheduler: a store reaches memory, a message arrives. Bounds on preemptions and
+    /// delays count neither these nor faults nor time that passes.
+    pub is_environment: bool,
     /// Whether its steps conflict with all others, whatever these do: time, or what a fault has left to come.
     pub conflicts_with_all: bool,
     /// Whether its next step re-reads what has not changed: an equivalent execution without this iteration covers it. Only

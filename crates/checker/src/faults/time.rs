@@ -46,13 +46,14 @@ impl View<'_> {
 impl Stepper<'_> {
     /// The real-time clock is set forward or back, by so many nanoseconds; the accesses.
     pub(super) fn step_clock(&mut self, by: i64) -> Vec<Access> {
+        let pending = self.pending_signals();
         let world = &mut self.state.world;
         let clock = world.kernel.clock;
         // There is no time before boot.
         let real = clock.real().saturating_add_signed(by).max(clock.now());
         time::set_clock(&mut world.kernel, &mut world.memory, real);
         // Timers may have sent signals.
-        self.note_sent(None);
+        self.note_sent(None, &pending);
         access::everything()
     }
 }

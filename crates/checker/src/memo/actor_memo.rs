@@ -60,7 +60,8 @@ impl ActorMemo {
         (tid, state): (Tid, &Snapshot),
         (record, reads): (&ActorRecord, Vec<Dependency>),
     ) {
-        let key = if programs.view().is_kernel_independent(tid) { key.silent } else { key.any };
+        let is_silent = programs.view().is_kernel_independent(tid) && !programs.workload.may_ever_hasten();
+        let key = if is_silent { key.silent } else { key.any };
         let effect = |space| programs.state.world.memory.effect(space, &state.memory, &state.memory);
         let Some(memory) = state.space(tid).and_then(effect) else { return };
         if self.count >= ACTORS_MAX {

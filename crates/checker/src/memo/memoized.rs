@@ -57,16 +57,14 @@ impl<'a> Memoized<'a> {
 
     /// Whether a step may be memoized: its entry would keep all that it does.
     ///
-    /// What an entry could not keep: time, choices that depend on named variables, propositions
-    /// that are evaluated on the state, code that was patched, what is not durable, stores that are not in memory.
+    /// What an entry could not keep: time, choices that depend on named variables, code that was patched, what is not durable, and
+    /// whether time may pass early as a fault.
     fn is_memoizable(&self, choice: Choice) -> bool {
-        let Programs { workload, executor, refusal, state, .. } = &*self.programs;
+        let Programs { workload, refusal, state, .. } = &*self.programs;
         choice.actor != TIME
-            && !workload.may_ever_hasten()
+            && !workload.faults.may_hasten()
             && workload.points.matched.is_empty()
-            && workload.forbidden.is_empty()
             && workload.faults.disk().is_none()
-            && !executor.refinement.triangular.buffers_stores
             && refusal.is_none()
             && !state.world.memory.is_patched()
     }
@@ -110,7 +108,8 @@ impl<'a> Memoized<'a> {
         let executed = self.programs.execute(state, choice, around, key.is_some())?;
         let instructions = self.programs.executor.instructions - begun;
         self.programs.keep_prefix_step((state, choice), &executed.step, instructions);
-        let is_clean = executed.step.failure.is_none() && self.programs.refusal.is_none();
+        // A step that changes nothing that propositions depend on does so wherever its entry fits.
+        let is_clean = executed.step.failure.is_none() && !executed.step.visible && self.programs.refusal.is_none();
         if let Some(key) = key.filter(|_| is_clean) {
             self.memoize(key, Tid(choice.actor), state, &executed);
         }
@@ -149,8 +148,8 @@ impl<'a> Memoized<'a> {
             return self.programs.reached(fingerprint, (state, untouched));
         }
         let passing = (
-            Passing::quiet(&after.kernel, &after.overlay, &self.programs.workload),
-            self.programs.deliveries_in(&after.kernel),
+            Passing::of(&after.kernel, &after.overlay, &after.history, &self.programs.workload),
+            self.programs.environment_in(&after.kernel, &after.overlay),
         );
         let due = self.programs.due(untouched);
         let before = (state.is_timed, untouched);
@@ -158,10 +157,10 @@ impl<'a> Memoized<'a> {
             actor_table(&after.kernel, before, passing, (&due, &mut |tid| self.actor(&after, tid)));
         self.programs.note_changed(differs);
         actors.extend(self.programs.workload.fault_actors(&after.kernel, &after.history));
-        actors.extend(self.programs.executor.drain_actors(&after.overlay));
         let is_stuck = actors.iter().all(|actor| actor.choices == 0 || actor.is_fault);
         let stuck = if is_stuck { self.programs.stuck_in(&after) } else { None };
-        Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck, valuation: 0 }
+        let valuation = after.valuation;
+        Reached { state: Snapshot { is_timed, ..after }, fingerprint, actors, stuck, valuation }
     }
 
     /// The record of an actor. The state is restored only if the record is not memoized.
@@ -212,6 +211,7 @@ impl<'a> Memoized<'a> {
             (taken.failure.is_some(), "a memoized step fails"),
             (applied.reached.fingerprint != taken.reached.fingerprint, "a memoized step leads elsewhere"),
             (!contains(&applied.accesses, &taken.accesses), "a memoized step has another footprint"),
+            (taken.visible, "a memoized step changes what propositions depend on"),
             (applied.progress != taken.progress, "a memoized step is progress, or is none"),
             (!prints_same, "a memoized step prints something else"),
             (applied.reached.new_state().parts() != after.parts(), "a memoized step leads to another state"),

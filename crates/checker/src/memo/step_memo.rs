@@ -73,6 +73,8 @@ pub(crate) struct MemoEntry {
     cpus_before: Vec<(Tid, u128)>,
     /// The kernel afterwards, if the step made a syscall.
     kernel: Option<Shared<Kernel>>,
+    /// Whether it reads what other threads do in the kernel.
+    reads_kernel: bool,
     /// The overlay without threads' entries, and the history, afterwards.
     overlay: Overlay,
     history: History,
@@ -133,7 +135,7 @@ impl StepMemo {
         if self.count >= STEPS_MAX {
             *self = Self::default();
         }
-        let key = if entry.kernel.is_none() { key.silent } else { key.any };
+        let key = if entry.reads_kernel { key.any } else { key.silent };
         self.count += self.steps.entry(key).or_default().add(entry);
     }
 
@@ -172,6 +174,8 @@ impl MemoEntry {
             cpus: cpus.into_iter().map(|tid| (tid, after.cpus.shared(&tid).cloned())).collect(),
             overlays: overlays.into_iter().map(|tid| (tid, after.overlay.shared(tid).cloned())).collect(),
             kernel: (!is_silent).then(|| after.kernel.clone()),
+            // Whether a deadline is pending that time may pass to early.
+            reads_kernel: !is_silent || programs.workload.may_ever_hasten(),
             overlay: after.overlay.without_threads(),
             history: after.history.clone(),
             aside: after.aside,

@@ -8,7 +8,7 @@ use crate::system::choice::TIME;
 use crate::system::choice_kind::ChoiceKind;
 use crate::system::dependency::Dependency;
 use crate::system::overlay::Overlay;
-use crate::system::state::State;
+use crate::system::state::{History, State};
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use crate::system::workload::Workload;
@@ -36,12 +36,13 @@ pub(crate) struct Passing {
 }
 
 impl Passing {
-    /// At quiescence: no actor is enabled, or all enabled ones poll clocks.
-    pub fn quiet(kernel: &Kernel, overlay: &Overlay, workload: &Workload) -> Self {
+    /// In a state.
+    pub fn of(kernel: &Kernel, overlay: &Overlay, history: &History, workload: &Workload) -> Self {
         let is_polled = overlay.reads_clock() && may_poll(kernel);
         let (is_over, horizon) = (workload.is_over(kernel), workload.horizon());
-        let low_priority = !workload.faults.may_heal();
-        Self { may_hasten: false, low_priority, is_polled, is_spun: overlay.is_spun(), is_over, horizon }
+        let low_priority = !workload.faults.may_heal() && !workload.may_ever_hasten();
+        let may_hasten = workload.may_hasten(history);
+        Self { may_hasten, low_priority, is_polled, is_spun: overlay.is_spun(), is_over, horizon }
     }
 }
 
@@ -82,9 +83,7 @@ pub(crate) struct ActorTable {
 impl View<'_> {
     /// When time may pass in this state.
     pub(crate) fn passing(self) -> Passing {
-        let quiet = Passing::quiet(&self.state.world.kernel, &self.state.overlay, self.workload);
-        let low_priority = quiet.low_priority && !self.workload.may_ever_hasten();
-        Passing { may_hasten: self.may_hasten(), low_priority, ..quiet }
+        Passing::of(&self.state.world.kernel, &self.state.overlay, &self.state.history, self.workload)
     }
 
     /// The record of a thread.
@@ -219,11 +218,16 @@ impl View<'_> {
 
     /// Whether time may pass while another actor is enabled, without a fault.
     pub(crate) fn may_hasten(&self) -> bool {
-        matches!(self.workload.options.timeouts, Timeouts::Any(most) if self.state.history.hastened < most)
+        self.workload.may_hasten(&self.state.history)
     }
 }
 
 impl Workload {
+    /// Whether time may pass while another actor is enabled, without a fault.
+    fn may_hasten(&self, history: &History) -> bool {
+        matches!(self.options.timeouts, Timeouts::Any(most) if history.hastened < most)
+    }
+
     /// Whether time may ever pass while another actor is enabled.
     pub(crate) fn may_ever_hasten(&self) -> bool {
         self.options.timeouts != Timeouts::Quiet || self.faults.may_hasten()
@@ -267,14 +271,15 @@ impl Stepper<'_> {
         let tids = || self.state.world.kernel.threads.keys();
         let can_move = |tid: &Tid| self.view().actor(*tid, self.view().pending_operation(*tid).as_ref()).choices > 0;
         let is_ahead = self.view().next_moment().is_some_and(|next| next > self.state.world.kernel.clock.now());
-        let hastens = is_ahead && self.view().may_hasten() && tids().any(can_move);
+        let may_drain = !self.state.overlay.buffers().all(|(_, buffer)| buffer.is_empty());
+        let hastens = is_ahead && self.view().may_hasten() && (may_drain || tids().any(can_move));
         self.state.history.hastened += u32::from(hastens);
         self.let_time_pass()
     }
 
     /// The same whoever can move.
     pub(crate) fn let_time_pass(&mut self) -> Vec<Access> {
-        let next = self.view().next_moment();
+        let (next, pending) = (self.view().next_moment(), self.pending_signals());
         self.state.note_time_passed();
         if let Some(next) = next {
             self.state.world.kernel.clock.advance_to(next);
@@ -282,7 +287,7 @@ impl Stepper<'_> {
         }
         // Else it has passed where nobody could move: a handler interrupts a wait.
         if self.workload.may_ever_hasten() {
-            self.note_sent(None);
+            self.note_sent(None, &pending);
         }
         access::everything()
     }
@@ -300,7 +305,7 @@ fn next_deadline(kernel: &Kernel, of_functions: impl Iterator<Item = u64>) -> Op
 pub(crate) fn actor_table(
     kernel: &Kernel,
     (was_timed, untouched): (bool, &[(u32, u32)]),
-    (passing, deliveries): (Passing, Vec<Actor>),
+    (passing, environment): (Passing, Vec<Actor>),
     (due, compute): (&[u32], &mut dyn FnMut(Tid) -> ActorRecord),
 ) -> ActorTable {
     let mut actors = Vec::with_capacity(kernel.threads.len() + 1);
@@ -317,7 +322,7 @@ pub(crate) fn actor_table(
         deadlines.extend(deadline);
         actors.push(Actor { unchanged: inherited.is_some(), audited: true, ..actor });
     }
-    actors.extend(deliveries);
+    actors.extend(environment);
     let is_timed = !deadlines.is_empty();
     let is_quiet = actors.iter().all(|actor| actor.choices == 0);
     let is_awaited = next_deadline(kernel, deadlines.into_iter()).is_some_and(|next| next <= passing.horizon);

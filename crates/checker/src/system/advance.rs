@@ -22,7 +22,7 @@ use crate::system::view::View;
 use explore::graph::Access;
 use kernel::call::Deviation;
 use kernel::{Pid, Process, Tid};
-use memory::{Halt, SpaceId};
+use memory::{Halt, SpaceId, VisibleAccess};
 use world::refusal::Refusal;
 use x86::Trap;
 
@@ -46,7 +46,7 @@ impl Stepper<'_> {
         let mut step = Step::begin(self.state, tid, alternative);
         let space = self.state.world.space(tid);
         let was_stopped = self.state.is_stopped(tid);
-        let connected = self.view().resettable();
+        let (connected, pending) = (self.view().resettable(), self.pending_signals());
         let base = self.state.world.cpus[&tid].fs_base;
         let pid = self.state.world.kernel.threads.get(&tid).expect("it runs").pid;
         self.state.world.memory.enter(space);
@@ -69,29 +69,12 @@ impl Stepper<'_> {
         self.state.note_end(&mut step, space, libc::thread(space, base));
         self.state.note_leader(&mut step, pid);
         self.state.note_signal(&mut step, was_stopped);
-        self.note_sent(Some(tid));
+        self.note_sent(Some(tid), &pending);
         self.say(&mut step);
         step.accesses.push(Access { object: access::object(Kind::World, 0, 0), write: false, plain: false });
         step.accesses.extend(self.view().reads_life(pid));
         step.accesses.extend(self.connection_access(&connected));
         Ok(step)
-    }
-
-    /// Refines the abstraction if a signal is pending for another thread than the one that has moved; for any, if time has
-    /// passed.
-    pub(crate) fn note_sent(&mut self, tid: Option<Tid>) {
-        if self.executor.refinement.sends_signals {
-            return;
-        }
-        let kernel = &self.state.world.kernel;
-        let own = tid.and_then(|tid| kernel.threads.get(&tid)).map(|thread| thread.pid);
-        let mut threads = kernel.threads.iter();
-        let to_thread = threads.any(|(other, thread)| Some(*other) != tid && !thread.pending.is_empty());
-        let is_other = |process: &Process| Some(process.pid) != own || process.threads.len() > 1;
-        let mut processes = kernel.processes.values();
-        if to_thread || processes.any(|process| !process.signals.pending.is_empty() && is_other(process)) {
-            self.executor.refinement.send_signals();
-        }
     }
 
     /// Executes the next part of a step; whether the step continues.
@@ -150,8 +133,11 @@ impl Stepper<'_> {
         self.executor.instructions += stop.executed;
         self.note_accesses(step);
         step.is_fresh &= stop.executed == 0;
-        let is_at_word = matches!(stop.trap, Some(Trap::Memory(Halt::Visible(_))));
-        let is_operation = !(is_in_prefix && is_at_word);
+        // Which pages are watched must not matter, only which words are: an access beside them is no operation.
+        let is_operation = match &stop.trap {
+            Some(Trap::Memory(Halt::Visible(access))) => !is_in_prefix && self.is_watched(tid, access),
+            _ => true,
+        };
         if stop.trap.is_some() && is_operation {
             self.clear_dead_stack(step);
         }
@@ -166,6 +152,10 @@ impl Stepper<'_> {
             step.parts += 1;
         }
         Ok(self.commit(step) && continues)
+    }
+
+    fn is_watched(&self, tid: Tid, access: &VisibleAccess) -> bool {
+        self.executor.refinement.is_visible(self.state.world.space(tid), access.addr, access.size)
     }
 
     /// Executes instructions up to the next operation; a debugger looks at each.

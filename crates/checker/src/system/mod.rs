@@ -28,6 +28,7 @@ pub mod read_set;
 pub mod register_liveness;
 mod savepoint;
 pub mod schedulers;
+mod sent_signals;
 pub mod service;
 pub mod spin;
 pub mod spin_steps;

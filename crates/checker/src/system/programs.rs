@@ -12,7 +12,7 @@ use crate::system::choice::{Alternative, TIME};
 use crate::system::dependency::Dependency;
 use crate::system::executor::Executor;
 use crate::system::horizon::Cut;
-use crate::system::overlay::ThreadOverlay;
+use crate::system::overlay::{Overlay, ThreadOverlay};
 use crate::system::peers::{deliveries, unknown_delivery};
 use crate::system::service::Service;
 use crate::system::state::{NUMBERS, Snapshot, State, first_number};
@@ -330,7 +330,8 @@ impl Programs {
         let can_move = |actor: &Actor| actor.choices > 0 && !actor.is_fault;
         let stuck = if actors.iter().any(can_move) { None } else { self.stuck() };
         let valuation = if self.workload.formulas.is_empty() { 0 } else { self.workload.valuation(&self.state) };
-        Reached { state: Snapshot { is_timed, ..self.save() }, fingerprint, actors, stuck, valuation }
+        let state = Snapshot { is_timed, valuation, ..self.save() };
+        Reached { state, fingerprint, actors, stuck, valuation }
     }
 
     /// The failure of a state in which no actor is enabled.
@@ -435,18 +436,20 @@ impl Programs {
     ) -> Option<Executed> {
         let tid = Tid(choice.actor);
         self.load(state);
+        // What propositions read decides nothing about a step that does not change it.
+        let (before, support) = (self.valuation(), self.workload.support(&self.state));
         if notes_reads {
             self.state.begin_notes(tid);
         }
-        let (before, gates) = (self.valuation(), self.view().gates());
-        let support = self.workload.support(&self.state);
+        let gates = self.view().gates();
         let timing = self.view().timing(tid);
         let recipients = Recipients::of(&self.state.world.kernel);
         let result = self.take_choice(state, choice);
+        let timing_behind = self.view().timing(tid);
         let reads = self.state.end_notes();
         let ChoiceResult { mut accesses, wrong } = result?;
         accesses.extend(self.stepper().gate_accesses(tid, &gates));
-        if timing != self.view().timing(tid) {
+        if timing != timing_behind {
             accesses.push(Access { object: access::deadlines(), write: true, plain: false });
         }
         // The masks of other threads decide which thread handles a signal: a step that changes the recipient conflicts
@@ -533,22 +536,29 @@ impl Programs {
     /// All actors of the state as it is now.
     pub(crate) fn actors(&mut self, was_timed: bool, untouched: &[(u32, u32)]) -> ActorTable {
         let due = self.due(untouched);
-        let deliveries = self.deliveries_in(&self.state.world.kernel.clone());
+        let environment = self.environment_in(&self.state.world.kernel.clone(), &self.state.overlay.clone());
         let passing = self.view().passing();
         let mut actor_table = actor_table(
             &self.state.world.kernel,
             (was_timed, untouched),
-            (passing, deliveries),
+            (passing, environment),
             (&due, &mut |tid| self.view().actor_record(tid)),
         );
         actor_table.actors.extend(self.view().fault_actors());
-        actor_table.actors.extend(self.executor.drain_actors(&self.state.overlay));
         self.note_changed(actor_table.differs);
         actor_table
     }
 
+    /// Actors of a state that move before time does, and are no threads: they deliver what peers say, and take stores to memory.
+    pub(crate) fn environment_in(&mut self, kernel: &Kernel, overlay: &Overlay) -> Vec<Actor> {
+        let mut actors = self.deliveries_in(kernel);
+        actors.extend(self.executor.drain_actors(overlay));
+        actors.iter_mut().for_each(|actor| actor.is_environment = true);
+        actors
+    }
+
     /// Delivery actors of a state. A peer that cannot be asked is a refusal.
-    pub(crate) fn deliveries_in(&mut self, kernel: &Kernel) -> Vec<Actor> {
+    fn deliveries_in(&mut self, kernel: &Kernel) -> Vec<Actor> {
         if kernel.net.far.is_unused() {
             return Vec::new();
         }

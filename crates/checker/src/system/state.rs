@@ -53,6 +53,8 @@ pub struct Snapshot {
     pub(crate) fingerprint: u128,
     /// Whether a thread may be in a timed wait.
     pub(crate) is_timed: bool,
+    /// The propositions that hold, where formulas ask for them.
+    pub(crate) valuation: u64,
     /// Unique among the snapshots of all workers.
     pub(crate) number: u64,
 }
@@ -93,6 +95,7 @@ impl State {
         Snapshot {
             fingerprint: self.fingerprint_with(aside),
             is_timed: true,
+            valuation: 0,
             aside,
             kernel: self.world.kernel.clone(),
             memory: self.world.memory.snapshot(),

@@ -135,6 +135,9 @@ impl<T: FootprintSystem> Search<'_, T> {
         if actor.is_fault {
             self.graph.faults.insert(dense);
         }
+        if actor.is_fault || actor.is_environment || actor.conflicts_with_all {
+            self.graph.environment.insert(dense);
+        }
         let creator = self.graph.actors.dense(actor.creator).unwrap_or(dense);
         if creator != dense {
             self.graph.creators.entry(dense).or_insert(Bits::EMPTY).insert(creator);

@@ -30,6 +30,8 @@ pub struct StateGraph {
     pub low_priority: Bits,
     /// Actors whose steps are faults.
     pub faults: Bits,
+    /// Actors whose steps no scheduler decides: faults, time, and other parts of the environment.
+    pub environment: Bits,
     /// Who creates each actor; nobody is known for those that are there from the start.
     pub creators: FxHashMap<u32, Bits>,
     /// States with steps to explore; the last is next.
@@ -56,6 +58,7 @@ impl StateGraph {
             actors: ActorIds::default(),
             low_priority: Bits::EMPTY,
             faults: Bits::EMPTY,
+            environment: Bits::EMPTY,
             creators: FxHashMap::default(),
             open: Vec::new(),
             grown: BinaryHeap::new(),

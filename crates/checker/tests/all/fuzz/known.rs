@@ -288,6 +288,14 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
         ],
     ),
     ("two threads that end load a library", &[], &["pthread_exit(0); ", "pthread_exit(0); "]),
+    (
+        "a signal that a thread has sent itself is pending while another moves",
+        &["IDS", "PIPE", "SIGNAL"],
+        &[
+            "written(); r += get(pipes[0], 2); ",
+            "if (rust_try(&s->rust)) { r += hit(1, SIGUSR1); rust_unlock(&s->rust); } else r++; ",
+        ],
+    ),
 ];
 
 /// The same, by the look at which they differed.
@@ -302,6 +310,7 @@ pub const KNOWN_BY_LOOK: &[(&str, &str, &[&str], &[&str])] = &[
         &["BLOCKED", "SIGNAL"],
         &["spawned_alone(3); ", ""],
     ),
+    ("store buffers, fine steps", "an alarm rings while stores wait", &["ALARM", "MAIN_WORKS"], &["", "alarm(1); "]),
     ("propositions", "two write variables that a proposition compares", &[], &["s->w[0] = 3; ", "V(s->w[1]) = 3; "]),
 ];
 

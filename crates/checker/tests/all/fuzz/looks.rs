@@ -36,12 +36,12 @@ pub fn reduced(programs: &mut Programs) -> Result<Seen, Missing> {
 }
 
 fn early() -> Options {
-    Options { timeouts: Timeouts::Any(1), ..Options::default() }
+    Options { timeouts: Timeouts::Any(1), audit: Some(2), ..Options::default() }
 }
 
 /// Memory is as on x86.
 pub fn buffered() -> Options {
-    Options { memory: MemoryModel::Tso { buffered_max: BUFFERED_MAX }, ..Options::default() }
+    Options { memory: MemoryModel::Tso { buffered_max: BUFFERED_MAX }, audit: Some(2), ..Options::default() }
 }
 
 /// The same, and the program is killed.
@@ -252,7 +252,14 @@ pub const LOOKS: &[Look] = &[
         applies: |mix| talks(mix) && !mix.traits.loops,
         ..CLASSES
     },
-    Look { name: "propositions", never: NEVER, applies: has_plain_memory, every: 8, ..REDUCED },
+    Look {
+        name: "propositions",
+        options: || Options { audit: Some(2), ..Options::default() },
+        never: NEVER,
+        applies: has_plain_memory,
+        every: 8,
+        ..REDUCED
+    },
     Look {
         name: "propositions, classes",
         never: NEVER,
