@@ -30,6 +30,7 @@ mod lexer;
 mod normal;
 mod parse_error;
 mod parser;
+mod polarity;
 mod print;
 pub mod random;
 mod reduce;

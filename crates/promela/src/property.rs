@@ -117,7 +117,7 @@ fn ltl(name: &str, formula: &ltl::Formula, all: &[Expr], texts: &[String]) -> Re
     let violations = formula.clone().not();
     let automaton = ltl::translate(&violations).map_err(|error| Unsupported(error.to_string()))?;
     let propositions = automaton.propositions.iter().map(|atom| all[*atom as usize].clone()).collect();
-    let negative = negative_atoms(&formula.normal_form());
+    let negative = formula.negative_atoms();
     let triggers = automaton
         .propositions
         .iter()
@@ -134,40 +134,6 @@ fn ltl(name: &str, formula: &ltl::Formula, all: &[Expr], texts: &[String]) -> Re
         expected: true,
         triggers,
     })
-}
-
-/// Atoms that occur only negated, such as `p` in `[] (p -> q)`: if one is never true, that part was never put to use.
-///
-/// For vacuity warnings: `[] (request -> <> reply)` holds in a model that never requests.
-fn negative_atoms(normal: &ltl::Formula) -> Vec<u32> {
-    let (mut positive, mut negative) = (Vec::new(), Vec::new());
-    collect(normal, true, &mut positive, &mut negative);
-    negative.retain(|atom| !positive.contains(atom));
-    negative
-}
-
-fn collect(formula: &ltl::Formula, polarity: bool, positive: &mut Vec<u32>, negative: &mut Vec<u32>) {
-    use ltl::Formula as F;
-    match formula {
-        F::True | F::False => {}
-        F::Atom(atom) => (if polarity { positive } else { negative }).push(*atom),
-        F::Not(a) => collect(a, !polarity, positive, negative),
-        F::Next(a) | F::Finally(a) | F::Globally(a) => collect(a, polarity, positive, negative),
-        F::And(a, b) | F::Or(a, b) | F::Until(a, b) | F::Release(a, b) | F::WeakUntil(a, b) => {
-            collect(a, polarity, positive, negative);
-            collect(b, polarity, positive, negative);
-        }
-        F::Implies(a, b) => {
-            collect(a, !polarity, positive, negative);
-            collect(b, polarity, positive, negative);
-        }
-        F::Equiv(a, b) => {
-            for side in [a, b] {
-                collect(side, true, positive, negative);
-                collect(side, false, positive, negative);
-            }
-        }
-    }
 }
 
 /// SPIN's semantics: a claim is matched if it reaches its end, or accepts for ever. It moves before

@@ -1,5 +1,6 @@
 //! From a failed search to counterexamples: each schedule is executed again and told before it is believed.
 
+use super::formulas::Judgement;
 use super::request::Wanted;
 use super::search::Searched;
 use super::setup::Setup;
@@ -10,9 +11,8 @@ use crate::progress::ProgressLine;
 use crate::saved::Saved;
 use checker::narrate::Told;
 use checker::narrate::program_replay::ProgramReplay;
-use checker::{Depth, Difference, Earlier, Engine, MemoryModel, Programs, Refutation, Scheduler, StoreBuffers};
-use explore::Fairness;
-use explore::graph::{ExploredGraph, Found, Mode, Race};
+use checker::{Depth, Difference, Earlier, Engine, MemoryModel, Programs, Scheduler, StoreBuffers};
+use explore::graph::{Found, Mode, Race};
 use explore::system::Failure;
 use replay::{Budget, fails_with, shorten};
 use report::Sources;
@@ -49,6 +49,8 @@ pub struct Evidence {
     pub unreached_faults: Vec<String>,
     /// Formulas that unfair runs violate, and no fair one.
     pub needs_fairness: Vec<String>,
+    /// Formulas that hold because a proposition is never true, each with that.
+    pub vacuous: Vec<(String, String)>,
     /// Formulas whose runs could not all be searched within the limits.
     pub cut_formulas: Vec<String>,
 }
@@ -125,7 +127,7 @@ pub struct Court<'a> {
 impl Court<'_> {
     /// Executes what was found again, and keeps what fails again.
     pub fn collect(&mut self, searched: &Searched) -> Evidence {
-        let is_reduced = !matches!(self.wanted.engine, Engine::Graph { mode: Mode::Full, .. });
+        let is_reduced = !matches!(searched.engine, Engine::Graph { mode: Mode::Full, .. });
         let (libraries, peers, traffic) = (libraries(self.programs), peers(self.programs), traffic(self.programs));
         let unreached_faults = self.programs.unreached_faults().into_iter().map(str::to_owned).collect();
         let store_buffers = self.programs.store_buffers();
@@ -144,9 +146,7 @@ impl Court<'_> {
         if self.wanted.request.wants(FailureKind::Race) {
             self.races(searched, &mut evidence);
         }
-        if let Some(graph) = &searched.outcome.report.graph {
-            self.formulas(graph, &mut evidence);
-        }
+        self.formulas(&searched.judged, &mut evidence);
         self.line.clear();
         evidence
     }
@@ -268,19 +268,21 @@ impl Court<'_> {
     }
 
     /// Runs that violate formulas: a cycle, or an end at which everything stays as it is.
-    fn formulas(&mut self, graph: &ExploredGraph, evidence: &mut Evidence) {
-        let fairness = if self.wanted.request.fair { Fairness::Weak } else { Fairness::Off };
-        for formula in self.programs.formulas().to_vec() {
-            let schedule = match self.programs.refutation(&formula, graph, fairness) {
-                Refutation::Found(schedule) => schedule,
-                Refutation::Impossible => continue,
-                Refutation::Cut => {
+    fn formulas(&mut self, judged: &[Judgement], evidence: &mut Evidence) {
+        for (formula, judgement) in self.programs.formulas().to_vec().iter().zip(judged) {
+            let (schedule, needs_fairness) = match judgement {
+                Judgement::Violated { schedule, needs_fairness } => (schedule, *needs_fairness),
+                Judgement::Holds { vacuous } => {
+                    evidence.vacuous.extend(vacuous.iter().map(|text| (formula.name.clone(), text.clone())));
+                    continue;
+                }
+                Judgement::Cut => {
                     evidence.cut_formulas.push(formula.name.clone());
                     continue;
                 }
             };
             let failure = formula.failure();
-            let told = self.programs.refutes(&formula, &schedule).then(|| self.told(&schedule.choices)).flatten();
+            let told = self.programs.refutes(formula, schedule).then(|| self.told(&schedule.choices)).flatten();
             let Some(told) = told else {
                 if self.programs.is_spent() {
                     evidence.leave(&failure);
@@ -294,8 +296,7 @@ impl Court<'_> {
             found.trace.cycle_start = schedule.cycle_start;
             found.fairness = self.wanted.request.fair;
             evidence.counterexamples.push(found);
-            let fair = || self.programs.refutation(&formula, graph, Fairness::Weak);
-            if fairness == Fairness::Off && fair() == Refutation::Impossible {
+            if needs_fairness {
                 evidence.needs_fairness.push(formula.name.clone());
             }
         }

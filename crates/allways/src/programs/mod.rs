@@ -14,6 +14,7 @@ pub mod config;
 mod debug;
 mod evidence;
 mod explore;
+mod formulas;
 mod found_services;
 mod last_words;
 mod machines;

@@ -1,6 +1,6 @@
 //! What a check of programs was asked for.
 
-use crate::options::{Options, SearchOptions, Switch, ViewOptions};
+use crate::options::{Options, ViewOptions};
 use crate::request::Request;
 use checker::Engine;
 use trace::FailureKind;
@@ -33,14 +33,9 @@ pub struct Wanted {
 impl Wanted {
     /// As the user says.
     pub fn new(options: &Options, no_save: bool) -> Self {
-        // Whether runs are fair depends on the order of independent steps.
-        let search = match options.view.formulas.is_empty() {
-            true => options.search.clone(),
-            false => SearchOptions { reduction: Some(Switch::Off), ..options.search.clone() },
-        };
         Self {
-            request: Request::new(&search),
-            engine: options.engine.engine(&search),
+            request: Request::new(&options.search),
+            engine: options.engine.engine(&options.search),
             view: options.view.clone(),
             audit: options.engine.audit,
             no_save,

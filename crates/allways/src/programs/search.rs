@@ -1,12 +1,13 @@
 //! The search of programs: how it is watched, and why it ends.
 
+use super::formulas::{self, Judgement};
 use super::request::Wanted;
 use super::{traffic, variants};
 use crate::output::Output;
 use crate::progress::ProgressLine;
 use crate::request::Request;
 use crate::usage;
-use checker::{Audited, Cut, Outcome, Programs, search_by};
+use checker::{Audited, Cut, Engine, Outcome, Programs, search_by};
 use explore::graph::{Found, Limits};
 use explore::{Budget, Spent, sample};
 use peer::Outside;
@@ -49,6 +50,10 @@ pub enum Reason {
 pub struct Searched {
     /// What it has seen.
     pub outcome: Outcome,
+    /// The engine that has seen it.
+    pub engine: Engine,
+    /// What it shows of each formula; nothing if it is not complete.
+    pub judged: Vec<Judgement>,
     /// Two schedules that say something different to a strict peer, if both were found.
     pub variants: Vec<Found>,
     /// How many results were audited.
@@ -74,9 +79,13 @@ pub fn search(programs: &mut Programs, wanted: &Wanted, watch: Watch<'_>) -> Sea
     let mut guard = Guard::new(programs, &wanted.request, watch.budget, &line);
     let mut stop = |states, executed| guard.stops(states, executed);
     let mut limits = Limits { states: usize::MAX, failures: usize::MAX, stop: &mut stop };
-    let mut outcome = search_by(&wanted.engine, programs, &mut limits);
-    let (reason, refusal) = (guard.reason, programs.refusal.clone());
-    let variants = variants::find(programs, &wanted.engine, watch.budget, &mut outcome);
+    let mut engine = formulas::engine(programs, &wanted.engine);
+    let mut outcome = search_by(&engine, programs, &mut limits);
+    let judged = formulas::judge(programs, wanted.request.fair, (&mut engine, &mut outcome), &mut limits);
+    // What a second search for formulas alone had no time for is told of them.
+    let reason = guard.reason.filter(|_| !outcome.report.complete);
+    let refusal = programs.refusal.clone();
+    let variants = variants::find(programs, &engine, watch.budget, &mut outcome);
     let seconds = started.elapsed().as_secs_f64();
     programs.set_budget(watch.budget.closing());
     // What was found is worth more than a number.
@@ -87,7 +96,7 @@ pub fn search(programs: &mut Programs, wanted: &Wanted, watch: Watch<'_>) -> Sea
     line.clear();
     let cut = programs.cut.lock().expect("no thread panics with it").clone();
     let (audited, masked) = (programs.audited, programs.masked());
-    Searched { outcome, variants, audited, refusal, reason, estimate, cut, masked, seconds }
+    Searched { outcome, engine, judged, variants, audited, refusal, reason, estimate, cut, masked, seconds }
 }
 
 /// How many schedules there are, from random walks: what a search that ran out of time has not seen.

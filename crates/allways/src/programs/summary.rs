@@ -99,6 +99,13 @@ fn property((name, kind): (String, FailureKind), end: &End, searched: &Searched,
         }
         None => without_violation(end),
     };
+    let vacuous = evidence.vacuous.iter().find(|(formula, _)| kind == FailureKind::Ltl && *formula == name);
+    let (verdict, note) = match vacuous {
+        Some((_, text)) if verdict == PropertyVerdict::Holds => {
+            (PropertyVerdict::Vacuous, format!("`{text}` is never true"))
+        }
+        _ => (verdict, note),
+    };
     let violations = messages.len() as u64;
     Property { name, kind, verdict, note, counterexample: None, violations, trail: None }
 }
@@ -197,7 +204,7 @@ fn order(engine: &Engine) -> (&'static str, &'static str) {
 
 fn covered(wanted: &Wanted, searched: &Searched, end: End) -> Covered {
     let report = &searched.outcome.report;
-    let (order, reduction) = order(&wanted.engine);
+    let (order, reduction) = order(&searched.engine);
     let pairs = report.states as f64 * report.states as f64 / 2.0;
     Covered {
         end,

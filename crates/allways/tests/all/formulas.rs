@@ -45,6 +45,28 @@ fn the_remote_agent_waits_for_ever_if_it_looks_outside_of_the_lock() {
 }
 
 #[test]
+fn both_clients_of_the_chat_are_answered_unless_a_writer_is_set_up_too_late() {
+    for (name, flags, exit, told) in [
+        (
+            "fixed",
+            &[][..],
+            0,
+            &["served    ltl       holds", "reduction on", "vacuous", "`exited(one) == 4` is never true"][..],
+        ),
+        ("late", &["-DBUG_INIT"], 1, &["error[ltl]: `served`", "confirmed by replay"]),
+    ] {
+        let folder = Folder::new(&format!("formulas-chat-{name}"));
+        for (program, which) in [("server", "-DSERVER"), ("one", "-DCLIENT=0"), ("two", "-DCLIENT=1")] {
+            folder.compile(program, &[&["-pthread", which], flags].concat(), "programs/chat.c");
+        }
+        let served = "served := <> (exited(one) == 0 && exited(two) == 0)";
+        let refused = "refused := [] (exited(one) == 4 -> <> exited(two) == 4)";
+        let words = ["check", "--ltl", served, "--ltl", refused, "--", "./server", "+", "./one", "+", "./two"];
+        says(&folder.run(&words), exit, told);
+    }
+}
+
+#[test]
 fn values_that_are_overwritten_at_once_are_seen() {
     let source = "volatile int x;\nint main(void) {\n    x = 1;\n    x = 2;\n    x = 3;\n    return 0;\n}\n";
     let folder = compiled("brief", &[], source);

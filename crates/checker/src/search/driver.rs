@@ -148,6 +148,17 @@ pub fn awaits(engine: &Engine) -> bool {
 }
 
 impl Engine {
+    /// The same without reduction.
+    #[must_use]
+    pub fn unreduced(&self) -> Self {
+        match self {
+            Self::Graph { mode: Mode::Reduced, workers, alone } => {
+                Self::Graph { mode: Mode::Full, workers: *workers, alone: *alone }
+            }
+            other => other.clone(),
+        }
+    }
+
     /// How many workers it can use.
     fn workers(&self) -> usize {
         match self {

@@ -1,7 +1,8 @@
 //! Formulas of linear temporal logic over programs: searched in the explored graph, and judged again on executed runs.
 //!
-//! Atoms are propositions; their truth is kept with each state of the graph. The graph is explored without reduction, so the
-//! order of independent steps, and with it fairness, is what it is.
+//! Atoms are propositions; their truth is kept with each state of the graph, and steps that change what they ask for are visible
+//! (C2). So a reduced graph has every run up to stuttering; whether a run is fair, the order of independent steps decides, which only
+//! the whole graph has.
 
 use crate::system::formula::{Formula, Refutation};
 use crate::system::never::named;
@@ -20,9 +21,13 @@ impl Programs {
         let (name, text) = named(text);
         let parsed = ltl::parse(text).map_err(|error| error.to_string())?;
         let bits: Vec<u32> = parsed.atoms.iter().map(|atom| self.observe(&atom.text)).collect::<Result<_, _>>()?;
-        let automaton = ltl::translate(&parsed.formula.not()).map_err(|error| error.to_string())?;
+        let automaton = ltl::translate(&parsed.formula.clone().not()).map_err(|error| error.to_string())?;
         let monitor = Monitor::observing(&automaton, |atom| bits[atom as usize]);
-        self.workload.formulas.push(Formula { name: name.to_owned(), text: text.to_owned(), monitor });
+        let is_stutter_invariant = parsed.formula.is_stutter_invariant_syntactically();
+        let trigger = |atom: u32| (bits[atom as usize], parsed.atoms[atom as usize].text.clone());
+        let triggers = parsed.formula.negative_atoms().into_iter().map(trigger).collect();
+        let (name, text) = (name.to_owned(), text.to_owned());
+        self.workload.formulas.push(Formula { name, text, is_stutter_invariant, triggers, monitor });
         Ok(())
     }
 

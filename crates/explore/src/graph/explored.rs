@@ -50,6 +50,18 @@ impl ExploredGraph {
         stored
     }
 
+    /// How many states there are.
+    #[must_use]
+    pub fn states(&self) -> usize {
+        self.states.len()
+    }
+
+    /// The propositions that hold in some state.
+    #[must_use]
+    pub fn seen(&self) -> u64 {
+        self.states.iter().fold(0, |seen, state| seen | state.valuation)
+    }
+
     /// A schedule in the numbers of the system that was explored.
     #[must_use]
     pub fn in_system_numbers(&self, schedule: &Schedule) -> Schedule {

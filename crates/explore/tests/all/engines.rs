@@ -25,7 +25,7 @@ fn graph(program: &Program, mode: Mode) -> Option<Report> {
 }
 
 /// Programs to try: `PROGRAMS` of them.
-fn count(default: u64) -> u64 {
+pub fn count(default: u64) -> u64 {
     std::env::var("PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(default)
 }
 

@@ -1,6 +1,9 @@
-//! Formulas on explored graphs, against their definition on the runs of those graphs.
+//! Formulas on explored graphs, against their definition on the runs of those graphs, and on reduced graphs against all schedules.
+//!
+//! `PROGRAMS=20000` tries so many programs.
 
-use crate::toy::{Machine, generate};
+use crate::engines::count;
+use crate::toy::{Machine, Program, generate};
 use explore::graph::{ExploredGraph, Limits, Mode, Options, search_with};
 use explore::system::Failure;
 use explore::{Control, Fairness, Monitor, Selection, TransitionSystem, find_cycle};
@@ -16,10 +19,14 @@ const ATOMS: u32 = 3;
 const RUNS: u64 = 40;
 
 fn explored(seed: u64) -> Option<ExploredGraph> {
+    explored_by(Mode::Full, generate::program(seed).0)
+}
+
+fn explored_by(mode: Mode, program: Program) -> Option<ExploredGraph> {
     let mut stop = |_: u64, _: u64| false;
     let mut limits = Limits { states: 3_000, failures: usize::MAX, stop: &mut stop };
-    let options = Options { keeps_graph: true, ..Options::new(Mode::Full) };
-    search_with(&mut Machine::new(generate::program(seed).0), options, &mut limits).graph
+    let options = Options { keeps_graph: true, ..Options::new(mode) };
+    search_with(&mut Machine::new(program), options, &mut limits).graph
 }
 
 fn steps(graph: &ExploredGraph, state: [u8; 8]) -> Vec<(Choice, [u8; 8])> {
@@ -113,4 +120,46 @@ fn formulas_on_graphs_mean_what_they_mean_on_their_runs() {
         }
     }
     assert!(violated > 50 && held > 50 && unfair > 0, "{violated} violated, {held} held, {unfair} need fairness");
+}
+
+/// A random program, its graph of all schedules, and the reduced one. Steps that write variables are visible, or none is.
+fn both(seed: u64, watched: bool) -> Option<[ExploredGraph; 2]> {
+    let program = Program { watched, ..generate::program(seed).0 };
+    Some([explored_by(Mode::Full, program.clone())?, explored_by(Mode::Reduced, program)?])
+}
+
+fn formula(seed: u64) -> Formula {
+    ltl::random::formula(&mut Random::new(seed), ltl::random::Options { size: 5, atoms: ATOMS, next: false })
+}
+
+#[test]
+fn reduced_graphs_decide_formulas_without_next_as_graphs_of_all_schedules_do() {
+    let (mut violated, mut held, mut smaller) = (0, 0, 0);
+    for seed in 0..count(600) {
+        let Some([full, reduced]) = both(seed, true) else { continue };
+        let formula = formula(seed);
+        let found = refutation(&reduced, &formula, Fairness::Off);
+        let expected = refutation(&full, &formula, Fairness::Off);
+        assert_eq!(found.is_some(), expected.is_some(), "{seed}: {formula:?}");
+        if let Some(schedule) = &found {
+            assert!(!ltl::holds(&formula, &followed(&reduced, schedule)), "{seed}: {formula:?}");
+        }
+        *(if found.is_some() { &mut violated } else { &mut held }) += 1;
+        smaller += u32::from(reduced.states() < full.states());
+        // A fair run of the reduced graph is one of all.
+        let fair = |graph| refutation(graph, &formula, Fairness::Weak).is_some();
+        assert!(!fair(&reduced) || fair(&full), "{seed}: {formula:?}");
+    }
+    assert!(violated > 50 && held > 50 && smaller > 50, "{violated} violated, {held} held, {smaller} are smaller");
+}
+
+#[test]
+fn it_is_noticed_when_steps_that_change_atoms_are_invisible() {
+    let is_noticed = |seed: u64| {
+        let Some([full, reduced]) = both(seed, false) else { return false };
+        let formula = formula(seed);
+        let is_violated = |graph| refutation(graph, &formula, Fairness::Off).is_some();
+        is_violated(&full) != is_violated(&reduced)
+    };
+    assert!((0..600).any(is_noticed), "nobody notices");
 }
