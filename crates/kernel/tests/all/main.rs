@@ -8,6 +8,7 @@ mod guest;
 mod ipc;
 mod locks;
 mod overlay;
+mod pass_through;
 mod partitions;
 mod processes;
 mod signals;
