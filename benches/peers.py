@@ -257,7 +257,7 @@ def pass_through(bench, megabytes):
     """`allways run` with a peer against the same two programs on loopback, in the same run."""
     for title, line_rate in (("loopback", None), (f"a line of {LINE / 1e6:.0f} Mbit/s", LINE)):
         print(f"\n{megabytes} MB through a connection over {title}, nothing searched: wall (CPU) seconds, least of {TRIES}; JNuke's total over Sun's VM\n")
-        print("`start` is the same with one block; `bytes alone` is the ratio without it\n")
+        print("`start` is the same with one block; `bytes alone` is the ratio without it. Ratios are of wall (CPU) seconds; on a busy machine only the latter count\n")
         columns = ["ratio", "start", "bytes alone"]
         table("bytes a call", "two native programs", "native peer", *columns, "peer inside", *columns, "goal", "JNuke's ratio")
         for block, (sun, jnuke) in JNUKE.items():
@@ -270,18 +270,20 @@ def pass_row(bench, total, block, line_rate, published):
     whole, start = ({name: (math.inf, math.inf) for name in ways} for _ in range(2))
     for _ in range(1 if line_rate else TRIES):
         for name in ways:
-            whole[name] = min(whole[name], measured(lambda: pass_once(bench, name, total, block, line_rate)))
-            start[name] = min(start[name], measured(lambda: pass_once(bench, name, block, block, line_rate)))
+            for best, size in ((whole, total), (start, block)):
+                seconds = measured(lambda: pass_once(bench, name, size, block, line_rate))
+                best[name] = tuple(map(min, best[name], seconds))
+    both = lambda numbers: "{:.2f} ({:.2f})".format(*numbers)
     cells = []
     for name in ("outside", "inside"):
         if name in ways:
-            ratio = whole[name][0] / whole["native"][0]
-            alone = (whole[name][0] - start[name][0]) / max(whole["native"][0] - start["native"][0], 1e-3)
-            cells += [f"{whole[name][0]:.2f} ({whole[name][1]:.2f})", f"{ratio:.2f}", f"{start[name][0]:.2f}", f"{alone:.2f}"]
+            ratio = [ours / theirs for ours, theirs in zip(whole[name], whole["native"])]
+            bytes_alone = lambda way: [max(all_of - one, 1e-3) for all_of, one in zip(whole[way], start[way])]
+            alone = [ours / theirs for ours, theirs in zip(bytes_alone(name), bytes_alone("native"))]
+            cells += map(both, (whole[name], ratio, start[name], alone))
         else:
             cells += ["-"] * 4
-    native = f"{whole['native'][0]:.2f} ({whole['native'][1]:.2f})"
-    line(f"{block:,}", native, *cells, f"{GOALS[block]}", published)
+    line(f"{block:,}", both(whole["native"]), *cells, f"{GOALS[block]}", published)
 
 
 def pass_once(bench, way, total, block, line_rate):

@@ -29,6 +29,17 @@ pub struct Piece {
     pub length: u64,
 }
 
+/// What is left of pieces after `skip` bytes, at most `length` of it.
+pub fn window(pieces: &[Piece], mut skip: u64, mut length: u64) -> impl Iterator<Item = Piece> {
+    pieces.iter().map(move |piece| {
+        let before = piece.length.min(skip);
+        skip -= before;
+        let now = (piece.length - before).min(length);
+        length -= now;
+        Piece { address: piece.address.wrapping_add(before), length: now }
+    })
+}
+
 fn efault(_: Fault) -> Stop {
     EFAULT.into()
 }

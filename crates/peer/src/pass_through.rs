@@ -21,6 +21,9 @@ const PIECE: usize = 1 << 18;
 /// How long is waited without asking whether to stop.
 const MOMENT: Duration = Duration::from_millis(50);
 
+/// For so many turns of the programs a peer that was silent is not asked: to ask costs as much as ten calls of a program.
+const UNASKED: u32 = 16;
+
 /// Native peers of a run, and the connections to them.
 pub struct PassThrough {
     peers: Vec<Instance>,
@@ -36,6 +39,8 @@ struct Passed {
     program_finished: bool,
     is_finish_passed: bool,
     peer_finished: bool,
+    /// How often the peer is not asked any more.
+    unasked: u32,
 }
 
 impl PassThrough {
@@ -78,14 +83,14 @@ impl PassThrough {
     pub fn pass(&mut self, kernel: &mut Kernel, how: Exchange) -> bool {
         let begun = now();
         loop {
-            let moved = self.pass_at_once(kernel);
-            let wanted = self.wanted(kernel, how);
+            let moved = self.pass_at_once(kernel, how);
             let left = match how {
                 Exchange::AtOnce => return moved,
                 Exchange::Awaits(_) if moved => return true,
                 Exchange::Awaits(Some(time)) => Duration::from_nanos(time).saturating_sub(begun.elapsed()),
                 Exchange::Awaits(None) | Exchange::ToTheEnd => MOMENT,
             };
+            let wanted = self.wanted(kernel, how);
             if left.is_zero() || wanted.is_empty() || (self.stop)() {
                 return false;
             }
@@ -103,7 +108,7 @@ impl PassThrough {
         all.filter(|(_, wanted)| wanted.input || wanted.room).collect()
     }
 
-    fn pass_at_once(&mut self, kernel: &mut Kernel) -> bool {
+    fn pass_at_once(&mut self, kernel: &mut Kernel, how: Exchange) -> bool {
         let said = if kernel.net.far.said.is_empty() { Vec::new() } else { far_log::take_said(kernel) };
         let mut moved = !said.is_empty();
         for said in said {
@@ -111,7 +116,7 @@ impl PassThrough {
         }
         let Self { links, room, .. } = self;
         for (end, passed) in links.iter_mut() {
-            moved |= passed.send(kernel, *end) | passed.receive(kernel, *end, room);
+            moved |= passed.send(kernel, *end) | (passed.is_asked(how) && passed.receive(kernel, *end, room));
         }
         links.retain(|end, passed| !passed.is_over(kernel, *end));
         moved
@@ -160,7 +165,7 @@ fn room(kernel: &Kernel, end: Id) -> usize {
 
 impl Passed {
     fn new(link: Link) -> Self {
-        Self { link, program_finished: false, is_finish_passed: false, peer_finished: false }
+        Self { link, program_finished: false, is_finish_passed: false, peer_finished: false, unasked: 0 }
     }
 
     /// Sends what waits, and after it the end; whether there was anything.
@@ -177,6 +182,13 @@ impl Passed {
         sent > 0
     }
 
+    /// Whether the peer is asked if it has said something: always when the programs wait, and seldom while they go on and it is silent.
+    fn is_asked(&mut self, how: Exchange) -> bool {
+        let left = if how == Exchange::AtOnce { self.unasked } else { 0 };
+        self.unasked = left.saturating_sub(1);
+        left == 0
+    }
+
     /// Delivers what there is, as far as the program has room; whether there was anything.
     fn receive(&mut self, kernel: &mut Kernel, end: Id, buffer: &mut [u8]) -> bool {
         let room = room(kernel, end).min(buffer.len());
@@ -184,7 +196,10 @@ impl Passed {
             return false;
         }
         match self.link.receive(&mut buffer[..room]) {
-            Received::Nothing => return false,
+            Received::Nothing => {
+                self.unasked = UNASKED;
+                return false;
+            }
             Received::Bytes(count) => far_ends::deliver(kernel, end, &buffer[..count]),
             Received::Finished => far_ends::deliver_end(kernel, end, End::Finished),
             Received::Closed => far_ends::deliver_end(kernel, end, End::Closed),

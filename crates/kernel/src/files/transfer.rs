@@ -4,8 +4,9 @@ use super::device_operations;
 use crate::call::{Call, Stop};
 use crate::descriptor::{At, File, O_APPEND, POLLIN};
 use crate::errno::{EBADF, EFAULT, EINVAL, EOPNOTSUPP, ESPIPE, Errno};
-use crate::guest::Piece;
+use crate::guest::{Piece, window};
 use crate::id::Id;
+use crate::net::far_live;
 use memory::Protection;
 
 /// Linux moves at most this much in one call (`read(2)`, NOTES).
@@ -148,7 +149,8 @@ fn receive(call: &mut Call<'_>, pieces: &[Piece], at: At) -> Result<u64, Stop> {
     loop {
         let now = step.min(length - done);
         let bytes = (file.operations().read)(call, description, now, at.map(|at| at + done as u64))?;
-        call.scatter(&window(pieces, done as u64, now as u64), &bytes)?;
+        let places: Vec<Piece> = window(pieces, done as u64, now as u64).collect();
+        call.scatter(&places, &bytes)?;
         done += bytes.len();
         if bytes.len() < now || done == length {
             return Ok(done as u64);
@@ -182,12 +184,18 @@ fn send(call: &mut Call<'_>, pieces: &[Piece], at: At) -> Result<u64, Stop> {
         return Ok(length.min(TRANSFER_MAX));
     }
     let length = reachable(call, pieces, Protection::READ)?;
+    if let File::Socket(socket) = file
+        && let Some(written) = far_live::write(call, (description, socket), pieces, length)
+    {
+        return written.map(|written| written as u64);
+    }
     let is_endless = matches!(file, File::Inode(_) | File::Device(_));
     let step = if is_endless { STEP } else { length };
     let mut done = 0;
     loop {
         let now = step.min(length - done);
-        let bytes = call.gather(&window(pieces, done as u64, now as u64))?;
+        let places: Vec<Piece> = window(pieces, done as u64, now as u64).collect();
+        let bytes = call.gather(&places)?;
         let written = (file.operations().write)(call, description, &bytes, at.map(|at| at + done as u64));
         match written {
             // What was written before is told first; the error comes with the next call.
@@ -204,19 +212,6 @@ fn send(call: &mut Call<'_>, pieces: &[Piece], at: At) -> Result<u64, Stop> {
 pub fn check_position(file: File, at: At) -> Result<(), Errno> {
     let is_seekable = matches!(file, File::Inode(_) | File::Text(_) | File::Device(_));
     if at.is_some() && !is_seekable { Err(ESPIPE) } else { Ok(()) }
-}
-
-/// What is left of pieces after `skip` bytes, at most `length` of it.
-fn window(pieces: &[Piece], mut skip: u64, mut length: u64) -> Vec<Piece> {
-    let mut shorter = Vec::new();
-    for piece in pieces {
-        let before = piece.length.min(skip);
-        skip -= before;
-        let now = (piece.length - before).min(length);
-        length -= now;
-        shorter.push(Piece { address: piece.address.wrapping_add(before), length: now });
-    }
-    shorter
 }
 
 /// How many bytes of the pieces the guest may touch, up to the most that Linux moves; `EFAULT` if it is none of many.

@@ -33,6 +33,12 @@ impl Bytes {
         self.data.extend_from_slice(bytes);
     }
 
+    /// Adds at the end what somebody else writes there; nothing if that fails.
+    pub fn append_by<E>(&mut self, add: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        let before = self.data.len();
+        add(&mut self.data).inspect_err(|_| self.data.truncate(before))
+    }
+
     /// Takes away from the front. What was taken is freed now and then, so that a long stream costs no more than its
     /// present content.
     ///

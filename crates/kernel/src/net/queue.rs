@@ -95,9 +95,14 @@ impl Queue {
 
     /// Appends to a stream without borders.
     pub fn append(&mut self, bytes: &[u8]) {
+        self.tail().append(bytes);
+    }
+
+    /// Where a stream without borders goes on.
+    pub fn tail(&mut self) -> &mut Bytes {
         if self.packets.is_empty() {
             self.packets.push_back(Packet::new(&[]));
         }
-        self.packets.back_mut().expect("there is one now").bytes.append(bytes);
+        &mut self.packets.back_mut().expect("there is one now").bytes
     }
 }

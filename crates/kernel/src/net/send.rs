@@ -6,8 +6,9 @@ use super::outgoing::Outgoing;
 use super::poll::{ARRIVED, ROOM, is_overfull, send_ended, wake};
 use super::queue::Packet;
 use super::request::Request;
-use super::socket::{Family, Identity, Kind, Stage};
+use super::socket::{Family, Identity, Kind, Socket, Stage};
 use super::{name, udp, unix};
+use crate::Kernel;
 use crate::call::{Call, Stop};
 use crate::descriptor::At;
 use crate::errno::{EAGAIN, ECONNREFUSED, EINVAL, EISCONN, EMSGSIZE, ENOTCONN, EOPNOTSUPP, EPIPE, Errno};
@@ -87,7 +88,7 @@ fn check_flags(call: &Call<'_>, id: Id, flags: u32) -> Result<(), Stop> {
 }
 
 /// The bytes of a stream that an earlier try of this call has sent already.
-fn progress(call: &Call<'_>) -> usize {
+pub(super) fn progress(call: &Call<'_>) -> usize {
     call.resumed.as_ref().map_or(0, |wait| wait.progress as usize)
 }
 
@@ -107,7 +108,7 @@ fn pipe_error(call: &mut Call<'_>, flags: u32) -> Stop {
 }
 
 /// When not all could be sent: waits, or gives back what was.
-fn partly(call: &Call<'_>, id: Id, sent: usize, waits: bool) -> Result<usize, Stop> {
+pub(super) fn partly(call: &Call<'_>, id: Id, sent: usize, waits: bool) -> Result<usize, Stop> {
     if waits && !call.timed_out() {
         let wait = call.socket_wait(Request::Room(id), call.socket(id).options.send_timeout);
         return Err(wait.progress(sent as u64).into());
@@ -115,8 +116,14 @@ fn partly(call: &Call<'_>, id: Id, sent: usize, waits: bool) -> Result<usize, St
     if sent > 0 { Ok(sent) } else { Err(EAGAIN.into()) }
 }
 
+/// How many bytes a TCP socket takes for its peer now.
+///
 /// The room is the sender's buffer and the receiver's together: on the loopback interface both fill
 /// up before a writer blocks.
+pub(super) fn room(kernel: &Kernel, socket: &Socket, peer: Id) -> usize {
+    (socket.options.send_buffer + kernel.net.receive_limit(peer)).saturating_sub(kernel.net.sent(peer))
+}
+
 fn send_tcp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>, waits: bool) -> Result<usize, Stop> {
     let socket = call.socket(id);
     if socket.stage == Stage::Connecting {
@@ -129,11 +136,10 @@ fn send_tcp(call: &mut Call<'_>, id: Id, outgoing: &Outgoing<'_>, waits: bool) -
     }
     let peer = socket.peer.expect("a connected socket has a peer");
     let rest = &outgoing.bytes[sent..];
-    let Some(queue) = call.kernel.net.queues.get(&peer) else {
+    if !call.kernel.net.queues.contains_key(&peer) {
         return Ok(send_to_closed(call, id, outgoing.bytes.len(), rest.is_empty()));
-    };
-    let room = (socket.options.send_buffer + queue.limit).saturating_sub(call.kernel.net.sent(peer));
-    let now = rest.len().min(room);
+    }
+    let now = rest.len().min(room(call.kernel, socket, peer));
     if let Some(late) = call.kernel.net.late.get_mut(&peer) {
         late.bytes.extend_from_slice(&rest[..now]);
     } else if now > 0 {

@@ -9,6 +9,7 @@ mod ipc;
 mod locks;
 mod overlay;
 mod partitions;
+mod pass_through;
 mod processes;
 mod signals;
 mod sockets;

@@ -67,15 +67,27 @@ impl Diagnosis {
     }
 
     /// The end at `far_port` of the connection from `own_port`; nothing if it does not exist any more.
-    pub fn look_up(&self, (far_port, own_port): (u16, u16)) -> io::Result<Option<Far>> {
+    pub fn look_up(&self, ports: (u16, u16)) -> io::Result<Option<Far>> {
+        // Where there is no such connection, whoever listens on the port is found.
+        Ok(self.find(ports)?.filter(|far| far.state != LISTENING))
+    }
+
+    /// Whether somebody listens where connections to a port of the local machine arrive.
+    ///
+    /// Asked for by its address: `/proc/net/tcp` would walk through the table of all networks of the machine, a millisecond each time.
+    pub fn listens(&self, port: u16) -> io::Result<bool> {
+        // No connection comes from port 0.
+        Ok(self.find((port, 0))?.is_some_and(|far| far.state == LISTENING))
+    }
+
+    fn find(&self, (far_port, own_port): (u16, u16)) -> io::Result<Option<Far>> {
         sys::send(&self.0, &request(far_port, own_port))?;
         let mut room = [0u8; 2048];
         // SAFETY: the room lives as long as the call. The kernel answers before `send` returns.
         let got = checked(unsafe { libc::recv(self.0.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), 0) } as i64)?;
         let answer = &room[..got as usize];
         match number(answer, 4, 2) as u16 {
-            // Where there is no such connection, whoever listens on the port is found.
-            SOCK_DIAG_BY_FAMILY => Ok(Some(far_of(answer)).filter(|far| far.state != LISTENING)),
+            SOCK_DIAG_BY_FAMILY => Ok(Some(far_of(answer))),
             _ => match -(number(answer, HEADER, 4) as i32) {
                 libc::ENOENT => Ok(None),
                 errno => Err(io::Error::from_raw_os_error(errno)),

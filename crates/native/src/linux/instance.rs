@@ -276,7 +276,7 @@ impl Instance {
         let (mut limit, mut passing) = (self.limit(stop), Passing::new(self.spec.patience));
         loop {
             let look = self.look()?;
-            match (look, listens(&self.supervisor.pid.to_string(), &self.spec.address)) {
+            match (look, self.listens()?) {
                 (Look::Rest(rest), true) => {
                     self.idle = Some(rest.sites());
                     return Ok(());
@@ -290,6 +290,16 @@ impl Instance {
                     limit.wait(|patience| self.not_listening(format!("in {patience}")))?;
                 }
             }
+        }
+    }
+
+    /// Whether somebody listens at its address.
+    fn listens(&self) -> Result<bool, Problem> {
+        match self.spec.address {
+            Address::Tcp(port) => {
+                self.diagnosis.listens(port).map_err(|error| Problem::system("asking for who listens", &error))
+            }
+            _ => Ok(listens(&self.supervisor.pid.to_string(), &self.spec.address)),
         }
     }
 

@@ -170,6 +170,29 @@ fn every_engine_and_a_searched_server_show_the_same_ends() {
     assert!(compared.iter().all(|count| *count as u64 > cases() / 8), "too few are small enough: {compared:?}");
 }
 
+#[test]
+fn any_number_of_workers_finds_the_same_states_failures_and_schedules() {
+    let folder = built("peer-fuzz-workers");
+    let mut compared = 0;
+    for seed in 0..cases() {
+        let case = Case::new(seed);
+        let found = |workers: usize| {
+            let mut programs = with_peer(&folder, &case, Options::default());
+            let mut limits = Limits { states: STATES_MAX, failures: usize::MAX, stop: &mut |_, _| false };
+            let report = search_by(&graph(Mode::Reduced, workers), &mut programs, &mut limits).report;
+            assert!(programs.refusal.is_none(), "{:?}", programs.refusal);
+            let failures: Vec<_> = report.found.into_iter().map(|found| (found.failure, found.schedule)).collect();
+            report.complete.then_some((report.states, report.steps, report.ends, failures))
+        };
+        let alone = found(1);
+        compared += u64::from(alone.is_some());
+        for workers in [2, 3] {
+            assert_eq!(found(workers), alone, "seed {seed}, {workers} workers: {case:?}");
+        }
+    }
+    assert!(compared > cases() / 8, "too few are small enough: {compared}");
+}
+
 /// What may happen between a server and its client.
 const FAULTS: [&[&str]; 5] = [
     &["partition"],
