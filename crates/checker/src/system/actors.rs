@@ -180,7 +180,8 @@ impl View<'_> {
             return Actor { awaits, ..self.actor_base(tid) };
         }
         if let Some(drained) = self.awaited_drain(tid).filter(|_| can_move) {
-            return Actor { awaits: vec![drained], ..self.actor_base(tid) };
+            let awaits = operation.map_or_else(Vec::new, |operation| self.decides_fence(operation));
+            return Actor { awaits: [vec![drained], awaits].concat(), ..self.actor_base(tid) };
         }
         if let Some(operation) = operation.filter(|_| can_move) {
             let seen = self.state.seen();
@@ -207,6 +208,16 @@ impl View<'_> {
         let (choices, kind) = if can_move { self.alternatives_elsewhere(tid) } else { (0, None) };
         let choice_kind = kind.map_or(0, |kind| kind as u8);
         Actor { choices, choice_kind, awaits, ..self.actor_base(tid) }
+    }
+
+    /// Objects that decide whether an operation waits for the stores of its thread: `pthread_join(3)` does so only while the other
+    /// thread lives.
+    fn decides_fence(&self, operation: &Operation) -> Vec<u64> {
+        let seen = self.state.seen();
+        let words = operation.awaited_words(seen).into_iter();
+        let words = words.flat_map(|address| self.state.parts_of(operation.space, address));
+        let accesses = operation.accesses(seen).into_iter().map(|access| access.object);
+        operation.awaits(seen).into_iter().chain(words).chain(accesses).collect()
     }
 
     /// The part of a thread's actor that does not depend on its next operation.

@@ -133,12 +133,11 @@ impl Stepper<'_> {
         self.executor.instructions += stop.executed;
         self.note_accesses(step);
         step.is_fresh &= stop.executed == 0;
-        // Which pages are watched must not matter, only which words are: an access beside them is no operation.
-        let is_operation = match &stop.trap {
-            Some(Trap::Memory(Halt::Visible(access))) => !is_in_prefix && self.is_watched(tid, access),
-            _ => true,
-        };
-        if stop.trap.is_some() && is_operation {
+        let word = if let Some(Trap::Memory(Halt::Visible(access))) = &stop.trap { Some(access) } else { None };
+        let is_operation = !is_in_prefix || word.is_none();
+        // Which pages are watched must not decide what is left on a stack, only which words are.
+        let is_beside = word.is_some_and(|access| !self.is_watched(tid, access));
+        if stop.trap.is_some() && is_operation && !is_beside {
             self.clear_dead_stack(step);
         }
         let continues = match stop.trap {

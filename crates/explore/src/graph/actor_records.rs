@@ -64,7 +64,8 @@ impl<T: FootprintSystem> Search<'_, T> {
         }
         // An actor that is alone may take longer steps than otherwise: no other can conflict with them, but for those that do so
         // in any case.
-        let is_other = |actor: &&Actor| !actor.low_priority && !actor.is_fault && !actor.conflicts_with_all;
+        let is_scheduled = |actor: &&Actor| !actor.low_priority && !actor.is_fault && !actor.conflicts_with_all;
+        let is_other = |actor: &&Actor| is_scheduled(actor) && !actor.is_environment;
         let is_alone = reached.actors.iter().filter(is_other).count() <= 1;
         for (place, actor) in inherited {
             if !is_alone && self.system.is_audited() {
