@@ -221,7 +221,8 @@ fn find(
     watch: Watch<'_>,
 ) -> Watched {
     let show = |progress: &explore::Progress| (watch.progress)(&safety::progress_of(progress));
-    let control = Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause };
+    let control =
+        Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause, ..Control::default() };
     let reduction = if property.stutters { safety::options(request).reduction } else { Reduction::Off };
     let ignored = FailureKind::ALL.into_iter().filter(|kind| *kind != property.kind).collect();
     let mut options = Options { reduction, ignored, ..safety::options(request) };

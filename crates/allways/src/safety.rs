@@ -41,7 +41,8 @@ pub struct Watch<'a> {
 /// Searches for failures of the kinds that were asked for.
 pub fn search(system: &ModelSystem, request: &Request, watch: Watch<'_>) -> Outcome {
     let show = |progress: &explore::Progress| (watch.progress)(&progress_of(progress));
-    let control = Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause };
+    let control =
+        Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause, ..Control::default() };
     match request.order {
         OrderName::Random => engines::walk(system, sampling(request, WALKS), &options(request), control),
         OrderName::Swarm => engines::swarm(system, sampling(request, SWARM), &options(request), control),
@@ -191,6 +192,7 @@ fn end_for(request: &Request, reason: Incomplete, sampled: bool) -> End {
             OrderName::Swarm => format!("a swarm of {}", request.runs.unwrap_or(SWARM)),
             OrderName::Bfs | OrderName::Dfs => "bitstate store".to_owned(),
         }),
+        Incomplete::Journal => End::Inconclusive("the journal is wrong about an earlier part of the search".to_owned()),
         Incomplete::StoppedAtViolation => End::Violation,
     }
 }
