@@ -133,6 +133,15 @@ pub struct CheckArgs {
     pub faults: Vec<FaultCount>,
     #[command(flatten)]
     pub scope: FaultArgs,
+    /// Write to FILE how far the search has come, every few minutes and when a limit ends it (models)
+    #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = "Search")]
+    pub journal: Option<PathBuf>,
+    /// Time between two writes of the journal [default: 5m]
+    #[arg(long, value_name = "TIME", value_parser = units::time, help_heading = "Search")]
+    pub journal_every: Option<Duration>,
+    /// Go on with the search of a journal: after a kill, or with more time or memory
+    #[arg(long, value_name = "FILE", help_heading = "Search")]
+    pub resume: Option<PathBuf>,
     /// Also write SPIN's FILE.pml.trail
     #[arg(long, help_heading = "Models")]
     pub trail: bool,

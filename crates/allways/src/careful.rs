@@ -53,13 +53,45 @@ fn bounded(from: impl Read) -> Result<Vec<u8>> {
 
 /// Writes a whole file, or nothing: a file or link that is there under this name is replaced, never written through.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_as(path, &std::process::id().to_string(), &mut |file| file.write_all(bytes))
+}
+
+/// The same for what is written piece by piece and has to outlast a power failure: the new file is on the disk before it takes
+/// the place of the old one.
+pub fn replace_by(path: &Path, write: &mut dyn FnMut(&mut File) -> Result<()>) -> Result<()> {
+    let mark = std::process::id().to_string();
+    replace_as(path, &mark, &mut |file| write(file).and_then(|()| file.sync_all()))?;
+    // Where folders cannot be synchronised the name may be that of the old file for a while, which is whole.
+    let _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+/// Removes what processes have left behind that were killed while they wrote a file: it may be large.
+pub fn remove_left_behind(path: &Path) {
+    let (Some(name), Ok(there)) = (path.file_name(), fs::read_dir(folder_of(path))) else { return };
+    let prefix = [name.as_encoded_bytes(), b"."].concat();
+    for entry in there.flatten() {
+        let own = entry.file_name();
+        let number = own.as_encoded_bytes().strip_prefix(&prefix[..]).and_then(|rest| rest.strip_suffix(b".new"));
+        let number = number.and_then(|number| std::str::from_utf8(number).ok()?.parse::<u32>().ok());
+        if number.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn replace_as(path: &Path, mark: &str, write: &mut dyn FnMut(&mut File) -> Result<()>) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
+    name.push(format!(".{mark}.new"));
     let new = path.with_file_name(name);
     // Left behind by one that was killed, or put there by somebody else: removed, not followed.
     let _ = fs::remove_file(&new);
     let options = OpenOptions::new().write(true).create_new(true).custom_flags(O_NOFOLLOW).open(&new);
-    let written = options.and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(&new, path));
+    let written = options.and_then(|mut file| write(&mut file)).and_then(|()| fs::rename(&new, path));
     if written.is_err() {
         let _ = fs::remove_file(&new);
     }
@@ -69,16 +101,23 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Writes a whole file that the user has named. Folders above it are made; only a regular file is replaced, so neither a link
 /// is followed nor `/dev/null` lost.
 pub fn deliver(path: &Path, bytes: &[u8]) -> Result<()> {
-    let wrong = |why: &str| Err(Error::new(ErrorKind::InvalidInput, why));
-    match fs::symlink_metadata(path) {
-        Ok(there) if there.is_dir() => return wrong("it is a folder"),
-        Ok(there) if there.is_symlink() => return wrong("it is a link, which is not followed"),
-        Ok(there) if !there.is_file() => return wrong("it is not a regular file"),
-        _ if path.file_name().is_none() => return wrong("it names no file"),
-        _ => {}
-    }
+    may_be_replaced(path).map_err(|why| Error::new(ErrorKind::InvalidInput, why))?;
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     replace(path, bytes)
+}
+
+/// Whether there is something under a name, which can only be a regular file.
+///
+/// # Errors
+/// If it is something else, and what.
+pub fn may_be_replaced(path: &Path) -> std::result::Result<bool, &'static str> {
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_dir() => Err("it is a folder"),
+        Ok(there) if there.is_symlink() => Err("it is a link, which is not followed"),
+        Ok(there) if !there.is_file() => Err("it is not a regular file"),
+        _ if path.file_name().is_none() => Err("it names no file"),
+        there => Ok(there.is_ok()),
+    }
 }
 
 /// Makes a folder unless it is there; a link to one elsewhere is refused.

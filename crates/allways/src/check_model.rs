@@ -88,7 +88,7 @@ impl Model {
     }
 
     fn check_safety(&self, request: &Request, watch: Watch<'_>) -> Checked {
-        let outcome = safety::search(self.searched(request), request, watch);
+        let outcome = safety::search_or_known(self.searched(request), request, watch);
         let covered = safety::covered(request, &outcome);
         let mut properties = self.properties(request);
         for property in &mut properties {

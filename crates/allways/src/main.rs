@@ -23,6 +23,7 @@ mod harness;
 mod input;
 mod interrupt;
 mod jobs;
+mod journal;
 mod load_error;
 mod migration_hints;
 mod misfit;

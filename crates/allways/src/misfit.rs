@@ -41,8 +41,12 @@ pub fn for_models(args: &CheckArgs) -> Result<(), String> {
         ("stdin", world.stdin.is_some()),
     ];
     let seen = seen.iter().find(|(_, is_given)| *is_given).map(|(key, _)| flag(key));
+    let is_kept = args.journal.is_some() || args.resume.is_some();
     match option.or(seen) {
         Some(flag) => Err(format!("`{flag}` is for programs, not for models")),
+        None if is_kept && matches!(args.order, OrderName::Random | OrderName::Swarm) => {
+            Err("`--journal` goes with `--order bfs` and `--order dfs`: a sample has nothing to go on with".to_owned())
+        }
         None => Ok(()),
     }
 }
@@ -70,7 +74,7 @@ fn flag(key: &str) -> String {
     format!("--{}", key.replace('_', "-"))
 }
 
-fn of_models(args: &CheckArgs) -> [(&'static str, bool); 12] {
+fn of_models(args: &CheckArgs) -> [(&'static str, bool); 14] {
     let (model, faults) = (&args.model, &args.scope);
     [
         ("-D", !model.define.is_empty()),
@@ -81,6 +85,8 @@ fn of_models(args: &CheckArgs) -> [(&'static str, bool); 12] {
         ("--order", args.order != OrderName::Bfs),
         ("--store", args.store != StoreName::Tree),
         ("--trail", args.trail),
+        ("--journal", args.journal.is_some()),
+        ("--resume", args.resume.is_some()),
         ("--except", !faults.except.is_empty()),
         ("--heals", faults.heals),
         ("--reset", !faults.reset.is_empty()),

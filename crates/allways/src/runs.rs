@@ -60,10 +60,26 @@ pub fn check_all(model: &Model, runs: &[&Run], request: &Request, others: u32, w
         let each = Request { deadline: request.share_ends(turns), ..each.clone() };
         let search = |property: &RunProperty| {
             let (fairness, system) = (fairness(&each), model.searched(&each));
-            Some(find(system, property, runs[index].observer, Search { fairness, ..Search::default() }, &each, watch))
+            let search = Search { fairness, ..Search::default() };
+            let outcome = find(system, property, runs[index].observer, search, &each, watch).outcome;
+            if let Some(journal) = watch.journal {
+                journal.decide(&name(runs[index]), &outcome, system.marks());
+            }
+            Some(outcome)
         };
         check(model, runs[index], &each, watch, search).expect("a whole search has an outcome")
     })
+}
+
+/// What a journal calls the search for runs that violate a property.
+fn name(run: &Run) -> String {
+    format!("{} {}", run.kind, run.name)
+}
+
+/// What a journal says that the search for a property has found.
+fn known(model: &Model, run: &Run, request: &Request, watch: Watch<'_>) -> Option<Outcome> {
+    let system = model.searched(request);
+    watch.journal?.decided(&name(run), |marks| system.set_marks(marks))
 }
 
 /// How many searches run at a time, and what each of them may use.
@@ -87,16 +103,16 @@ const PROBES: [(u32, u64); 2] = [(100, 5_000), (10_000, 200_000)];
 /// Short searches; `None` if they decide nothing.
 ///
 /// A probe that ends without being cut has searched everything, so it may also answer "holds".
-fn probe(model: &Model, run: &Run, property: &RunProperty, request: &Request, watch: Watch<'_>) -> Option<Watched> {
+fn probe(model: &Model, run: &Run, property: &RunProperty, request: &Request, watch: Watch<'_>) -> Option<Outcome> {
     // A bound on the depth is settled level by level.
     let probes = if request.depth.is_none() { &PROBES[..] } else { &[] };
     let (fairness, system) = (fairness(request), model.searched(request));
     probes.iter().find_map(|(path, states)| {
         let search = Search { fairness, states: Some(*states), path: Some(*path) };
-        let watched = find(system, property, run.observer, search, request, watch);
+        let outcome = find(system, property, run.observer, search, request, watch).outcome;
         let cut = |reason: &Incomplete| matches!(reason, Incomplete::TurnedBack | Incomplete::StateBound);
-        let decided = !watched.outcome.violations.is_empty() || !watched.outcome.incomplete.iter().any(cut);
-        decided.then_some(watched)
+        let decided = !outcome.violations.is_empty() || !outcome.incomplete.iter().any(cut);
+        decided.then_some(outcome)
     })
 }
 
@@ -106,7 +122,7 @@ fn check(
     run: &Run,
     request: &Request,
     watch: Watch<'_>,
-    search: impl FnOnce(&RunProperty) -> Option<Watched>,
+    search: impl FnOnce(&RunProperty) -> Option<Outcome>,
 ) -> Option<Answer> {
     let property = match &run.property {
         Ok(property) => property,
@@ -124,33 +140,33 @@ fn check(
         return Some(Answer::not_searched(run, "no time was left (--time)", safety::end(request, &[Incomplete::Time])));
     }
     let (fairness, system) = (fairness(request), model.searched(request));
-    let watched = search(property)?;
-    let Some(violation) = watched.outcome.violations.first() else {
-        let end = safety::end(request, &watched.outcome.incomplete);
+    let outcome = known(model, run, request, watch).or_else(|| search(property))?;
+    let Some(violation) = outcome.violations.first() else {
+        let end = safety::end(request, &outcome.incomplete);
         let (verdict, note) = safety::without_violation(&end);
         let mut row = run.row(verdict, note);
         if end == End::Exhaustive {
             judge_vacuity(system, run, property, &mut row);
         }
-        return Some(Answer { property: row, counterexample: None, outcome: watched.outcome, end });
+        return Some(Answer { property: row, counterexample: None, outcome, end });
     };
     if violation.failure.kind != run.kind {
         // A proposition cannot be evaluated in some state: the run is wrong, not the property.
         let why = format!("cannot be evaluated: {}", violation.failure.message);
         let row = run.row(PropertyVerdict::Incomplete, why.clone());
         let end = End::Inconclusive(why);
-        return Some(Answer { property: row, counterexample: None, outcome: watched.outcome, end });
+        return Some(Answer { property: row, counterexample: None, outcome, end });
     }
     let mut row = run.row(PropertyVerdict::Violated, String::new());
     row.violations = 1;
     if fairness == Fairness::Off && !property.monitor.is_safety() && !is_fair(system, &violation.schedule) {
-        let states = watched.outcome.stats.states.saturating_mul(FAIR_STATES.0).saturating_add(FAIR_STATES.1);
+        let states = outcome.stats.states.saturating_mul(FAIR_STATES.0).saturating_add(FAIR_STATES.1);
         let search = Search { fairness: Fairness::Weak, states: Some(states), path: None };
         judge_fairness(&find(system, property, run.observer, search, request, watch).outcome, &mut row);
     }
     let counterexample = evidence(model, run, property, &violation.schedule, request.fair, SHORTENING);
     let (counterexample, end) = (Some(counterexample), End::Exhaustive);
-    Some(Answer { property: row, counterexample, outcome: watched.outcome, end })
+    Some(Answer { property: row, counterexample, outcome, end })
 }
 
 /// A property that unfair runs violate may still hold on the fair ones.
@@ -221,7 +237,8 @@ fn find(
     watch: Watch<'_>,
 ) -> Watched {
     let show = |progress: &explore::Progress| (watch.progress)(&safety::progress_of(progress));
-    let control = Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause };
+    let control =
+        Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause, ..Control::default() };
     let reduction = if property.stutters { safety::options(request).reduction } else { Reduction::Off };
     let ignored = FailureKind::ALL.into_iter().filter(|kind| *kind != property.kind).collect();
     let mut options = Options { reduction, ignored, ..safety::options(request) };

@@ -1,9 +1,13 @@
 //! The search for failed steps and stuck states, in the words of the report.
 
+use crate::journal::Journal;
 use crate::model_args::{OrderName, StoreName};
 use crate::request::Request;
 use crate::usage;
-use explore::{AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Reduction, Sampling, StoreKind};
+use explore::{
+    AfterViolation, Bounds, Control, Incomplete, Options, Order, Outcome, Reduction, Sampling, StoreKind,
+    TransitionSystem,
+};
 use promela::engines;
 use promela::run::ModelSystem;
 use report::{Covered, End, Progress, PropertyVerdict};
@@ -36,12 +40,32 @@ pub struct Watch<'a> {
     pub progress: &'a (dyn Fn(&Progress) + Sync),
     /// Called often; while it does not return, the search stands still.
     pub pause: Option<&'a (dyn Fn() + Sync)>,
+    /// Where it is kept how far the check has come.
+    pub journal: Option<&'a Journal>,
+}
+
+/// What a journal calls the search for failed steps and stuck states.
+const SEARCH: &str = "safety";
+
+/// What a journal says that a search has found, or what it finds now.
+pub fn search_or_known(system: &ModelSystem, request: &Request, watch: Watch<'_>) -> Outcome {
+    let Some(journal) = watch.journal else { return search(system, request, watch) };
+    if let Some(outcome) = journal.decided(SEARCH, |marks| system.set_marks(marks)) {
+        return outcome;
+    }
+    journal.searching(true);
+    let outcome = search(system, request, watch);
+    if journal.decide(SEARCH, &outcome, system.marks()) {
+        journal.searching(false);
+    }
+    outcome
 }
 
 /// Searches for failures of the kinds that were asked for.
 pub fn search(system: &ModelSystem, request: &Request, watch: Watch<'_>) -> Outcome {
     let show = |progress: &explore::Progress| (watch.progress)(&progress_of(progress));
-    let control = Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause };
+    let journal = watch.journal.map(|journal| journal as &dyn explore::journal::Journal);
+    let control = Control { interrupt: Some(watch.stop), progress: Some(&show), pause: watch.pause, journal };
     match request.order {
         OrderName::Random => engines::walk(system, sampling(request, WALKS), &options(request), control),
         OrderName::Swarm => engines::swarm(system, sampling(request, SWARM), &options(request), control),
@@ -191,6 +215,7 @@ fn end_for(request: &Request, reason: Incomplete, sampled: bool) -> End {
             OrderName::Swarm => format!("a swarm of {}", request.runs.unwrap_or(SWARM)),
             OrderName::Bfs | OrderName::Dfs => "bitstate store".to_owned(),
         }),
+        Incomplete::Journal => End::Inconclusive("the journal is wrong about an earlier part of the search".to_owned()),
         Incomplete::StoppedAtViolation => End::Violation,
     }
 }

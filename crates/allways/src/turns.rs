@@ -111,7 +111,7 @@ mod tests {
     fn a_search_stands_still_after_its_share_and_goes_on_when_it_may() {
         let turns = Turns::new(Duration::ZERO);
         let (stop, done) = (Arc::new(AtomicBool::new(false)), AtomicBool::new(false));
-        let watch = Watch { stop: &stop, progress: &|_| {}, pause: None };
+        let watch = Watch { stop: &stop, progress: &|_| {}, pause: None, journal: None };
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 turns.search(watch, |watch| (watch.pause.expect("a hook"))());
@@ -128,7 +128,7 @@ mod tests {
     fn nobody_waits_for_a_search_that_ended_before_its_share() {
         let turns = Turns::new(Duration::MAX);
         let stop = Arc::new(AtomicBool::new(false));
-        turns.search(Watch { stop: &stop, progress: &|_| {}, pause: None }, |_| ());
+        turns.search(Watch { stop: &stop, progress: &|_| {}, pause: None, journal: None }, |_| ());
         assert!(!turns.wait());
     }
 }

@@ -22,6 +22,7 @@ mod footprint_system;
 pub mod found;
 pub mod graph;
 pub mod happens_before;
+pub mod journal;
 mod outdated;
 mod patience;
 mod race;

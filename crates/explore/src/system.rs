@@ -39,6 +39,24 @@ pub trait TransitionSystem: Sync {
         false
     }
 
+    /// Whether this is the vector of a state, so that [`TransitionSystem::restore`] may be asked for it; for vectors that come
+    /// from a file. Of a state only: what leads there nobody knows.
+    fn is_state(&self, vector: &[u8]) -> bool {
+        let _ = vector;
+        true
+    }
+
+    /// What the system has noted while it took steps: marks that are set and never cleared.
+    fn marks(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Sets marks that were noted in an earlier part of a search, beside those that are set; `false` if they are those of another
+    /// system.
+    fn set_marks(&self, marks: &[u8]) -> bool {
+        marks.is_empty()
+    }
+
     /// Hands every step of the given actors to `visit`, actor by actor, choices ascending, until it breaks.
     fn steps(
         &self,

@@ -66,6 +66,12 @@ impl TransitionSystem for Counters {
         Key::Vector(state)
     }
 
+    fn is_state(&self, vector: &[u8]) -> bool {
+        let size = (self.actors as usize * self.stride).next_multiple_of(8);
+        let counts = |(at, byte): (usize, &u8)| *byte == 0 || *byte <= self.end && at.is_multiple_of(self.stride);
+        vector.len() == size && vector.iter().enumerate().all(counts)
+    }
+
     fn restore(&self, vector: &[u8], state: &mut Vec<u8>) -> bool {
         state.copy_from_slice(vector);
         true

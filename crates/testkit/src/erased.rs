@@ -26,6 +26,7 @@ trait Vectors: Sync {
     fn first(&self, scratch: &mut Vec<u8>) -> Vec<u8>;
     fn key_of<'a>(&self, state: &'a Vec<u8>) -> Key<'a>;
     fn read(&self, vector: &[u8], state: &mut Vec<u8>) -> bool;
+    fn is_one(&self, vector: &[u8]) -> bool;
     fn each_step(&self, scratch: &mut Vec<u8>, state: &Vec<u8>, actors: Selection, visit: &mut Visit<'_>);
     fn stuck_in(&self, scratch: &mut Vec<u8>, state: &Vec<u8>) -> Option<Failure>;
     fn truth(&self, scratch: &mut Vec<u8>, state: &Vec<u8>, observer: usize) -> Result<u64, Failure>;
@@ -50,6 +51,9 @@ impl<S: TransitionSystem<State = Vec<u8>, Scratch = Vec<u8>>> Vectors for S {
     }
     fn read(&self, vector: &[u8], state: &mut Vec<u8>) -> bool {
         self.restore(vector, state)
+    }
+    fn is_one(&self, vector: &[u8]) -> bool {
+        self.is_state(vector)
     }
     fn each_step(&self, scratch: &mut Vec<u8>, state: &Vec<u8>, actors: Selection, visit: &mut Visit<'_>) {
         self.steps(scratch, state, actors, &mut |step| visit(step));
@@ -98,6 +102,9 @@ impl TransitionSystem for Erased<'_> {
     }
     fn restore(&self, vector: &[u8], state: &mut Vec<u8>) -> bool {
         self.0.read(vector, state)
+    }
+    fn is_state(&self, vector: &[u8]) -> bool {
+        self.0.is_one(vector)
     }
     fn steps(
         &self,

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::fault_plan::Wanted;
 use crate::input::look_at;
 use crate::interrupt::on_interrupt;
+use crate::journal::{self, Journal};
 use crate::misfit;
 use crate::model::Model;
 use crate::output::Output;
@@ -20,6 +21,13 @@ use std::path::{Path, PathBuf};
 
 /// Checks programs or a model.
 pub fn check(mut args: Box<CheckArgs>, output: &Output) -> Exit {
+    let journal = match journal::begin(&mut args) {
+        Ok(journal) => journal,
+        Err(why) => {
+            output.error(&why);
+            return Exit::Usage;
+        }
+    };
     let prepared = apply_profile(&mut args).and_then(|()| {
         name_reports(&mut args);
         report_files::begin(&args.report, &named(&args))
@@ -27,7 +35,7 @@ pub fn check(mut args: Box<CheckArgs>, output: &Output) -> Exit {
     let subject = prepared.map_err(|why| (Exit::Usage, why)).and_then(|()| subject(&mut args));
     match subject {
         Ok(Subject::Programs(setup)) => programs::check(setup, &args, output),
-        Ok(Subject::Model(file)) => check_model(&file, &args, output),
+        Ok(Subject::Model(file)) => check_model(&file, (&args, journal), output),
         Err((exit, why)) => {
             output.error(&why);
             exit
@@ -96,7 +104,7 @@ fn unknown_name(name: &str) -> String {
     )
 }
 
-fn check_model(file: &Path, args: &CheckArgs, output: &Output) -> Exit {
+fn check_model(file: &Path, (args, mut journal): (&CheckArgs, Option<Journal>), output: &Output) -> Exit {
     let wanted = match faults(file, args) {
         Ok(wanted) => wanted,
         Err(why) => {
@@ -110,7 +118,17 @@ fn check_model(file: &Path, args: &CheckArgs, output: &Output) -> Exit {
         Err(error) => return refuse(error, output),
     };
     output.raw_message(&model.warnings);
-    let mut checked = search(&model, &Request::for_model(args), output);
+    if let Some(journal) = &mut journal
+        && let Err(why) = journal::settle(journal, &model, args)
+    {
+        output.error(&why);
+        return Exit::Usage;
+    }
+    let mut checked = search(&model, &Request::for_model(args), journal.as_ref(), output);
+    if let Some(why) = journal.as_ref().and_then(Journal::refused) {
+        output.error(&format!("cannot go on: {why}"));
+        return Exit::Usage;
+    }
     checked.keep(args, output);
     checked.show_run(args, &mut model.replay());
     if args.format == CheckFormat::Spin {
@@ -134,10 +152,11 @@ fn faults(file: &Path, args: &CheckArgs) -> Result<Option<Wanted>, String> {
     }
 }
 
-fn search(model: &Model, request: &Request, output: &Output) -> Checked {
+fn search(model: &Model, request: &Request, journal: Option<&Journal>, output: &Output) -> Checked {
     let stop = on_interrupt();
     let line = ProgressLine::new(output.is_quiet(), output.layout.width);
-    let checked = model.check(request, Watch { stop: &stop, progress: &|progress| line.show(progress), pause: None });
+    let watch = Watch { stop: &stop, progress: &|progress| line.show(progress), pause: None, journal };
+    let checked = model.check(request, watch);
     line.clear();
     checked
 }

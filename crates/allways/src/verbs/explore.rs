@@ -24,6 +24,10 @@ pub fn explore(mut args: Box<ExploreArgs>, output: &Output) -> Exit {
     if let Some(counterexample) = saved(&args) {
         return explore_saved(counterexample, &args, output);
     }
+    if args.check.journal.is_some() || args.check.resume.is_some() {
+        output.error("`--journal` and `--resume` are for `check`");
+        return Exit::Usage;
+    }
     match subject(&mut args.check) {
         Ok(Subject::Model(file)) => match Model::load(&file, &args.check.model, &[], None, output.message_colour()) {
             Ok(model) => explore_model(&model, &Schedule::default(), args.port, output),

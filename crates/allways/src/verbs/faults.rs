@@ -143,7 +143,7 @@ fn attack_model(
     let mut model = loaded.map_err(|error| (refuse(error, output), None))?;
     output.raw_message(&model.warnings);
     let line = ProgressLine::new(output.is_quiet(), output.layout.width);
-    let watch = Watch { stop, progress: &|progress| line.show(progress), pause: None };
+    let watch = Watch { stop, progress: &|progress| line.show(progress), pause: None, journal: None };
     let campaign = campaign(&mut model, request, wanted.budget, watch);
     line.clear();
     Ok(campaign)

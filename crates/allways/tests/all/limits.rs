@@ -82,7 +82,7 @@ fn every_engine_keeps_time_and_memory_on_threads_that_never_end() {
 }
 
 /// The processor time that a process has used, in hundredths of a second (`proc_pid_stat(5)`).
-fn used(child: &Child) -> u64 {
+pub fn used(child: &Child) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("it runs");
     let fields = stat.rsplit_once(')').expect("has a name").1.split_whitespace().skip(11);
     fields.take(2).map(|field| field.parse::<u64>().expect("is a number")).sum()

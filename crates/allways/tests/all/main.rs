@@ -12,6 +12,7 @@ mod faults;
 mod folder;
 mod formats;
 mod formulas;
+mod journal;
 mod knots;
 mod limits;
 mod migration_hints;

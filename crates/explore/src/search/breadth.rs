@@ -1,26 +1,46 @@
 //! Breadth-first search, level by level, with any number of workers.
 
-use super::frontier::{Frontier, Sighting};
+use super::frontier::{Counts, Frontier, Sighting};
 use super::options::AfterViolation;
 use super::outcome::{Incomplete, Outcome, Violation};
 use super::probe;
 use super::retrace::retrace;
 use super::shared::Shared;
 use super::workers::Workers;
-use crate::store::Visited;
+use crate::journal::{Broken, Reader, Writer};
+use crate::store::{LeftOut, Visited};
 use crate::system::TransitionSystem;
 use std::sync::atomic::Ordering::Relaxed;
 use trace::FailureKind;
 
-/// Searches level by level.
-pub fn search<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>) -> Outcome {
+/// Searches level by level, from the beginning or from where a journal has left off.
+pub fn search<S: TransitionSystem, V: Visited>(
+    shared: &Shared<'_, S, V>,
+    kept: Option<&mut Reader>,
+) -> Result<Outcome, Broken> {
     std::thread::scope(|scope| {
         let mut workers = Workers::spawn(scope, shared);
-        let mut level = workers.start();
-        let mut run = Run::default();
-        while level.len() > 0 && run.goes_on(shared, &level) {
+        let (mut run, mut level) = begin(shared, &mut workers, kept)?;
+        let journal = shared.journal();
+        while level.len() > 0 {
+            let goes_on = run.goes_on(shared, &level);
+            let counts = journal.map_or_else(Counts::default, |_| Counts::sum(workers.counts()));
+            let keep = |level: &Frontier<S::State>, left_out: &LeftOut| {
+                let mut write = |to: &mut Writer<'_>| shared.write_level(to, (&run, level), counts, left_out);
+                journal.into_iter().for_each(|journal| journal.keep(&mut write));
+            };
+            if journal.is_some_and(|journal| if goes_on { journal.is_due() } else { shared.watch.may_go_on() }) {
+                keep(&level, &LeftOut::Nothing);
+            }
+            if !goes_on {
+                break;
+            }
             let last = shared.options.bounds.depth == Some(run.depth);
-            let result = workers.expand(level, last);
+            let (result, expanded) = workers.expand(level, last);
+            if journal.is_some() && shared.watch.may_go_on() {
+                keep(&expanded, &shared.behind(&expanded.ids));
+            }
+            drop(expanded);
             level = result.found;
             run.cut |= result.cut;
             run.depth_max += u32::from(level.len() > 0);
@@ -33,33 +53,55 @@ pub fn search<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>) -> Out
         if run.cut {
             shared.watch.note(Incomplete::DepthBound);
         }
-        let mut outcome = shared.outcome(workers.counts(), run.frontier_bytes_max);
-        outcome.stats.depth_max = run.depth_max;
-        outcome.stats.frontier_max = run.frontier_max;
-        outcome.violations = run.violations(shared);
-        outcome
+        let (depth_max, frontier_max, bytes_max) = (run.depth_max, run.frontier_max, run.frontier_bytes_max);
+        let violations = run.violations(shared);
+        let mut outcome = shared.outcome(workers.counts(), bytes_max);
+        outcome.stats.depth_max = depth_max;
+        outcome.stats.frontier_max = frontier_max;
+        outcome.violations = violations;
+        Ok(outcome)
     })
+}
+
+/// The first level, or the one that a journal has left off at.
+fn begin<S: TransitionSystem, V: Visited>(
+    shared: &Shared<'_, S, V>,
+    workers: &mut Workers<'_, S, V>,
+    kept: Option<&mut Reader>,
+) -> Result<(Run, Frontier<S::State>), Broken> {
+    let Some(from) = kept else { return Ok((Run::default(), workers.start())) };
+    let (mut run, level, counts) = shared.read_level(from)?;
+    workers.go_on_from(counts);
+    // Only where the search was stopped while it probed.
+    run.probe(shared);
+    Ok((run, level))
 }
 
 /// The levels so far.
 #[derive(Default)]
-struct Run {
+pub struct Run {
     /// Depth of the level being expanded.
-    depth: u32,
+    pub depth: u32,
     /// Depth of the deepest level with a state.
-    depth_max: u32,
-    frontier_max: u64,
-    frontier_bytes_max: u64,
+    pub depth_max: u32,
+    /// States of the largest level.
+    pub frontier_max: u64,
+    /// Memory that it took, with what came next.
+    pub frontier_bytes_max: u64,
     /// Sizes of the levels, for the estimate.
-    sizes: Vec<u64>,
+    pub sizes: Vec<u64>,
     /// Whether a state at the depth bound had a step.
-    cut: bool,
+    pub cut: bool,
     /// Failures, each with the length of its schedule; the first of each kind and message in each part.
-    sightings: Vec<(u32, Sighting)>,
+    pub sightings: Vec<(u32, Sighting)>,
     /// States when the first failure was known.
-    states_at_failure: u64,
+    pub states_at_failure: u64,
     /// Violations that probes found; nothing before them.
-    probed: Option<Vec<Violation>>,
+    pub probed: Option<Vec<Violation>>,
+    /// Whether probes were stopped before they were done.
+    pub is_probe_cut: bool,
+    /// Whether it goes on from a journal.
+    pub is_resumed: bool,
 }
 
 impl Run {
@@ -134,6 +176,7 @@ impl Run {
             return;
         }
         let probed = self.probed.insert(probe::probe(shared));
+        self.is_probe_cut = shared.watch.may_go_on();
         if probed.is_empty() {
             return;
         }
@@ -157,8 +200,14 @@ impl Run {
 
     fn violations<S: TransitionSystem, V: Visited>(mut self, shared: &Shared<'_, S, V>) -> Vec<Violation> {
         self.sightings.sort_by(|a, b| order(a).cmp(&order(b)));
-        let mut found: Vec<Violation> =
-            self.sightings.into_iter().map(|(_, sighting)| retrace(shared, sighting)).collect();
+        let mut found = Vec::new();
+        for (_, sighting) in self.sightings {
+            match retrace(shared, sighting) {
+                Some(violation) => found.push(violation),
+                None if self.is_resumed => shared.watch.note(Incomplete::Journal),
+                None => unreachable!("a state is reached again from its parent: steps depend on the state alone"),
+            }
+        }
         for probed in self.probed.into_iter().flatten() {
             if !found.iter().any(|known| known.failure == probed.failure) {
                 found.push(probed);

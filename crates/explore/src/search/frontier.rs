@@ -53,7 +53,7 @@ pub struct Sighting {
 }
 
 /// Counts of one worker.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Counts {
     /// New states.
     pub states: u64,
@@ -63,4 +63,16 @@ pub struct Counts {
     pub matched: u64,
     /// States expanded in part.
     pub reduced: u64,
+}
+
+impl Counts {
+    /// Those of all workers together.
+    pub fn sum(all: impl IntoIterator<Item = Self>) -> Self {
+        all.into_iter().fold(Self::default(), |sum, more| Self {
+            states: sum.states + more.states,
+            steps: sum.steps + more.steps,
+            matched: sum.matched + more.matched,
+            reduced: sum.reduced + more.reduced,
+        })
+    }
 }

@@ -94,9 +94,10 @@ fn only_step<S: TransitionSystem>(
     only.filter(|_| !more && !system.was_cut(scratch))
 }
 
-/// A schedule with its merged choices, from the choices that were not merged.
-pub fn spell_out<S: TransitionSystem>(system: &S, options: &Options, heads: &[Choice]) -> Vec<Choice> {
-    let Some(mut merger) = Merger::new(system, options) else { return heads.to_vec() };
+/// A schedule with its merged choices, from the choices that were not merged. `None` only if they come from a journal that
+/// lies: steps depend on the state alone, so a choice that was taken can be taken again.
+pub fn spell_out<S: TransitionSystem>(system: &S, options: &Options, heads: &[Choice]) -> Option<Vec<Choice>> {
+    let Some(mut merger) = Merger::new(system, options) else { return Some(heads.to_vec()) };
     let mut scratch = system.scratch();
     let mut state = system.initial(&mut scratch);
     let mut choices = Vec::with_capacity(heads.len());
@@ -109,9 +110,9 @@ pub fn spell_out<S: TransitionSystem>(system: &S, options: &Options, heads: &[Ch
             next = Some(merger.follow(&step).0.clone());
             ControlFlow::Break(())
         });
-        state = next.expect("a choice that was taken can be taken again: steps depend on the state alone");
+        state = next?;
         choices.push(*head);
         choices.append(&mut merger.choices);
     }
-    choices
+    Some(choices)
 }

@@ -3,6 +3,7 @@
 use super::options::{Options, Order};
 use super::outcome::{Incomplete, Outcome};
 use super::vector_sample;
+use crate::journal::{Broken, Reader};
 use crate::patience::Patience;
 use crate::store::{Bitstate, Fingerprints64, Fingerprints128, Sample, StoreKind, Tree, Visited};
 use crate::system::{Key, TransitionSystem};
@@ -32,6 +33,31 @@ pub fn open<S: TransitionSystem, W: WithStore>(system: &S, options: &Options, pa
             search(with, Fingerprints128::new(options.workers))
         }
     }
+}
+
+/// A search that goes on with a store that was kept.
+pub trait GoesOn {
+    /// Searches from where a journal has left off.
+    fn go_on<V: Visited>(self, store: V, from: &mut Reader) -> Result<Outcome, Broken>;
+}
+
+/// Reads the store that the options name from a journal, and searches with it.
+pub fn reopen(options: &Options, mut from: Reader, with: impl GoesOn) -> Result<Outcome, Broken> {
+    const TREE: [u32; 3] = [Tree::<2>::FORMAT, Tree::<4>::FORMAT, Tree::<6>::FORMAT];
+    match (options.store, from.u32()?) {
+        (StoreKind::Tree, format) if format == TREE[0] => go_on::<Tree<2>>(options, from, with),
+        (StoreKind::Tree, format) if format == TREE[1] => go_on::<Tree<4>>(options, from, with),
+        (StoreKind::Tree, format) if format == TREE[2] => go_on::<Tree<6>>(options, from, with),
+        (StoreKind::Fingerprint64, Fingerprints64::FORMAT) => go_on::<Fingerprints64>(options, from, with),
+        (StoreKind::Fingerprint128, Fingerprints128::FORMAT) => go_on::<Fingerprints128>(options, from, with),
+        (StoreKind::Bitstate { .. }, Bitstate::FORMAT) => go_on::<Bitstate>(options, from, with),
+        _ => Err(Broken::Contradictory("it has another store than its options say")),
+    }
+}
+
+fn go_on<V: Visited>(options: &Options, mut from: Reader, with: impl GoesOn) -> Result<Outcome, Broken> {
+    let store = V::read(&mut from, options.workers)?;
+    with.go_on(store, &mut from)
 }
 
 /// Searches with leaves that are just wide enough for two of them, if that is not too wide.

@@ -1,5 +1,6 @@
 //! Options of a search: order, store, workers, bounds, and how to watch it.
 
+use crate::journal::Journal;
 use crate::store::StoreKind;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -112,6 +113,9 @@ pub struct Control<'a> {
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
     /// Called by every worker whenever it polls its bounds; the search pauses until it returns.
     pub pause: Option<&'a (dyn Fn() + Sync)>,
+    /// Where the search is kept while it goes on, and begins if it was kept before. Obeyed by [`super::search`] alone, of
+    /// systems whose keys are vectors.
+    pub journal: Option<&'a dyn Journal>,
 }
 
 /// How far a search has come.

@@ -45,6 +45,16 @@ pub enum Incomplete {
     StoppedAtViolation,
     /// The store has no numbers left for further states.
     StoreFull,
+    /// What a journal says of an earlier part of the search is not so.
+    Journal,
+}
+
+impl Incomplete {
+    /// Whether a search that ended for this reason could go on with more of something.
+    #[must_use]
+    pub fn may_go_on(self) -> bool {
+        matches!(self, Self::Memory | Self::Time | Self::Interrupted | Self::StoreFull)
+    }
 }
 
 /// A violated property, with a counterexample.

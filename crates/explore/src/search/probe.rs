@@ -1,7 +1,7 @@
 //! Probes of the depth in the middle of a long breadth-first search: it may never reach a deep failure, and a depth-first
 //! search or a random walk may do so at once.
 
-use super::options::{AfterViolation, Bounds, Options, Order};
+use super::options::{AfterViolation, Bounds, Control, Options, Order};
 use super::outcome::{Incomplete, Violation};
 use super::search;
 use super::shared::Shared;
@@ -30,11 +30,12 @@ pub fn probe<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>) -> Vec<
         probes: false,
         ..shared.options.clone()
     };
+    // The search around them is what is kept.
+    let control = Control { journal: None, ..shared.watch.control() };
     let mut violations = Vec::new();
-    for outcome in [
-        search(shared.system, &options(Some(STATES)), shared.watch.control()),
-        walk(shared.system, WALKS, &options(None), shared.watch.control()),
-    ] {
+    for outcome in
+        [search(shared.system, &options(Some(STATES)), control), walk(shared.system, WALKS, &options(None), control)]
+    {
         for reason in outcome.incomplete {
             if matches!(reason, Incomplete::Time | Incomplete::Interrupted) {
                 shared.watch.stop(reason);

@@ -12,16 +12,21 @@ use trace::{Choice, Schedule};
 
 /// The schedule of a sighting: follows parent pointers back, then executes from the initial state and finds in each state a
 /// step to the next one. Works for every store that numbers its states.
-pub fn retrace<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, sighting: Sighting) -> Violation {
-    let mut choices = path(shared, sighting.id);
+///
+/// `None` only if parents come from a journal that lies: steps depend on the state alone, so a state is reached again from its
+/// parent.
+pub fn retrace<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, sighting: Sighting) -> Option<Violation> {
+    let mut choices = path(shared, sighting.id)?;
     choices.extend(sighting.choice);
-    Violation { failure: sighting.failure, part: sighting.part, schedule: Schedule { choices, cycle_start: None } }
+    let schedule = Schedule { choices, cycle_start: None };
+    Some(Violation { failure: sighting.failure, part: sighting.part, schedule })
 }
 
 /// The choices from the initial state to the state with this number.
-pub fn path<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, id: u32) -> Vec<Choice> {
-    let mut ids: Vec<u32> =
-        std::iter::successors(Some(id), |id| Some(shared.parent(*id)).filter(|parent| *parent != 0)).collect();
+fn path<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, id: u32) -> Option<Vec<Choice>> {
+    let parents = std::iter::successors(Some(id), |id| Some(shared.parent(*id)).filter(|parent| *parent != 0));
+    // Parents that a journal made up may go in a circle.
+    let mut ids: Vec<u32> = parents.take(shared.slot.read().ids_end() as usize + 1).collect();
     ids.reverse();
     let mut session = Session::new(&shared.slot);
     let mut scratch = shared.system.scratch();
@@ -43,7 +48,7 @@ pub fn path<S: TransitionSystem, V: Visited>(shared: &Shared<'_, S, V>, id: u32)
             ControlFlow::Continue(())
         });
         choices.extend(merger.iter().flat_map(|merger| &merger.choices));
-        state = next.expect("a state is reached again from its parent: steps depend on the state alone");
+        state = next?;
     }
-    choices
+    Some(choices)
 }

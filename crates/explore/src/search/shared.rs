@@ -38,7 +38,8 @@ impl<S, V: Visited> Shared<'_, S, V> {
 
     /// The parent of a state; 0 for the initial state, which is stored as its own parent.
     pub fn parent(&self, id: u32) -> u32 {
-        let parent = self.parents.as_ref().map_or(0, |parents| parents.word(id, 0).load(Relaxed));
+        let word = self.parents.as_ref().and_then(|parents| parents.try_word(id, 0));
+        let parent = word.map_or(0, |word| word.load(Relaxed));
         if parent == id { 0 } else { parent }
     }
 

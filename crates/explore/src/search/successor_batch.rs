@@ -68,6 +68,16 @@ impl<'a, S: TransitionSystem, V: Visited> SuccessorBatch<'a, S, V> {
         }
     }
 
+    /// Counts on from there.
+    pub fn go_on_from(&mut self, counts: Counts) {
+        (self.counts, self.reported) = (counts, counts);
+    }
+
+    /// Takes a failure for one that was found before.
+    pub fn know(&mut self, failure: &Failure, part: u128) {
+        self.known.insert((failure.kind, failure.message.clone(), part));
+    }
+
     /// Takes one step of a state, into which `merged` others were merged.
     #[inline]
     pub fn take(

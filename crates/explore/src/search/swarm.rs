@@ -20,7 +20,7 @@ const SWARM_BYTES: u64 = 1 << 28;
 ///
 /// Counts of states are those of the largest search, since two searches may visit the same state.
 pub fn swarm<S: TransitionSystem>(system: &S, sampling: Sampling, options: &Options, control: Control<'_>) -> Outcome {
-    let started = Instant::now();
+    let (started, control) = (Instant::now(), Control { journal: None, ..control });
     let (next, end) = (AtomicU64::new(0), AtomicU64::new(sampling.runs));
     let outcomes = Mutex::new(Vec::new());
     let work = || {

@@ -6,7 +6,7 @@ use super::outcome::Incomplete;
 use crate::patience::Patience;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time between two calls of the progress callback.
@@ -52,6 +52,8 @@ pub struct Watch<'a> {
     control: Control<'a>,
     patience: Patience,
     started: Instant,
+    /// Seconds that an earlier part of the search took.
+    earlier: OnceLock<f64>,
     time_max: Option<Duration>,
     states_max: u64,
     bytes_max: u64,
@@ -90,6 +92,7 @@ impl<'a> Watch<'a> {
             control,
             patience: Patience::new(options.bounds.time, control.interrupt),
             started: now,
+            earlier: OnceLock::new(),
             time_max: options.bounds.time,
             states_max: options.bounds.states.unwrap_or(u64::MAX),
             bytes_max: options.bounds.bytes.unwrap_or(u64::MAX),
@@ -174,16 +177,26 @@ impl<'a> Watch<'a> {
             steps: self.steps.load(Relaxed),
             frontier: self.frontier.load(Relaxed),
             depth: self.depth.load(Relaxed),
-            rate: states as f64 / elapsed.as_secs_f64().max(1e-9),
+            rate: states as f64 / self.seconds().max(1e-9),
             bytes: bytes_store + self.bytes_frontier.load(Relaxed),
             states_estimate: Some(self.estimate.load(Relaxed)).filter(|states| *states > 0),
             elapsed,
         });
     }
 
-    /// Time since the start.
+    /// Notes that the search goes on after so many seconds.
+    pub fn begin_after(&self, seconds: f64) {
+        let _ = self.earlier.set(seconds.max(0.0));
+    }
+
+    /// Time since the start, with that of the earlier part of a search that goes on.
     pub fn seconds(&self) -> f64 {
-        self.started.elapsed().as_secs_f64()
+        self.started.elapsed().as_secs_f64() + self.earlier.get().unwrap_or(&0.0)
+    }
+
+    /// Whether the search has been ended although it could go on.
+    pub fn may_go_on(&self) -> bool {
+        self.is_stopped() && self.reasons().iter().any(|reason| reason.may_go_on())
     }
 
     /// Why the search is not complete, in a fixed order.

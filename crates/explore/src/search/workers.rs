@@ -125,8 +125,13 @@ impl<'a, S: TransitionSystem, V: Visited> Workers<'a, S, V> {
         self.own.successors.take_found()
     }
 
-    /// Expands a level.
-    pub fn expand(&mut self, states: Frontier<S::State>, last: bool) -> LevelResult<S::State> {
+    /// Counts on from there.
+    pub fn go_on_from(&mut self, counts: Counts) {
+        self.own.successors.go_on_from(counts);
+    }
+
+    /// Expands a level; gives it back beside what was found.
+    pub fn expand(&mut self, states: Frontier<S::State>, last: bool) -> (LevelResult<S::State>, Frontier<S::State>) {
         let ids_end = self.shared.slot.read().ids_end();
         let helped = states.len() >= LEVEL_SHARED && can_share(states.len(), ids_end);
         let remotes = if helped { &mut self.remotes[..] } else { &mut [] };
@@ -147,7 +152,9 @@ impl<'a, S: TransitionSystem, V: Visited> Workers<'a, S, V> {
             result.found = self.shared.put_in_order(result.found, &level.states.ids);
             result.sightings.sort_by_key(|sighting| sighting.index);
         }
-        result
+        // A worker lets go of the level before it sends its result.
+        let expanded = Arc::into_inner(level).map(|level| level.states).unwrap_or_default();
+        (result, expanded)
     }
 
     /// Counts of each worker.

@@ -8,10 +8,15 @@
 
 use super::fingerprint::fingerprint;
 use super::pages::{Pages, prefetch};
-use super::{Allowance, Exhausted, Need, Visit, Visited};
+use super::{Allowance, Exhausted, LeftOut, Need, Visit, Visited};
+use crate::journal::{Broken, Reader, Writer};
 use crate::system::Key;
+use std::io;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// Bits that a state sets in a table that was read: more than anybody asks for.
+const HASHES_MAX: u32 = 64;
 
 /// A Bloom filter of visited states: never grows, never refuses, may identify a new state with a visited one.
 pub struct Bitstate {
@@ -51,6 +56,7 @@ impl Visited for Bitstate {
     type Ticket = (u64, u64);
     const RESTORES: bool = false;
     const NUMBERS: bool = false;
+    const FORMAT: u32 = 1;
 
     fn ticket(&self, (): &mut (), key: Key<'_>) -> Result<(u64, u64), Need> {
         let bits = fingerprint(key);
@@ -90,6 +96,34 @@ impl Visited for Bitstate {
 
     fn ids_end(&self) -> u32 {
         0
+    }
+
+    fn has(&self, id: u32) -> bool {
+        id == 0
+    }
+
+    /// Nothing can be left out: a bit belongs to many states.
+    fn write(&self, to: &mut Writer<'_>, _: &LeftOut) -> io::Result<()> {
+        to.u32(self.hashes)?;
+        to.u64(self.seed)?;
+        to.u64(self.bits.len() as u64)?;
+        self.bits.iter().try_for_each(|word| to.u64(word.load(Relaxed)))
+    }
+
+    fn read(from: &mut Reader, _: usize) -> Result<Self, Broken> {
+        let (hashes, seed, words) = (from.u32()?, from.u64()?, from.count(8)?);
+        if words == 0 || hashes == 0 || hashes > HASHES_MAX {
+            return Err(Broken::Contradictory("no table of bits"));
+        }
+        let bits = Pages::<AtomicU64>::zeroed(words as usize).ok_or(Broken::Memory)?;
+        for word in bits.iter() {
+            let value = from.u64()?;
+            // Pages that nobody touches cost nothing.
+            if value != 0 {
+                word.store(value, Relaxed);
+            }
+        }
+        Ok(Self { bits, hashes, seed })
     }
 
     /// Any omission is possible here, so the honest bound is the share of bits set, raised to the number of hashes, for

@@ -5,8 +5,10 @@
 //! probability is part of every outcome.
 
 use super::table::{Block, Full, Table, tag};
-use super::{Allowance, Exhausted, Need, Visit, Visited};
+use super::{Allowance, Exhausted, LeftOut, Need, Visit, Visited};
+use crate::journal::{Broken, Reader, Writer};
 use crate::system::Key;
+use std::io;
 use twox_hash::XxHash3_128;
 
 /// 64-bit fingerprints.
@@ -46,6 +48,7 @@ impl<const W: usize> Visited for Fingerprints<W> {
     type Cursor = Block;
     type Ticket = [u64; W];
     const RESTORES: bool = false;
+    const FORMAT: u32 = 64 * W as u32;
 
     fn ticket(&self, _: &mut Block, key: Key<'_>) -> Result<[u64; W], Need> {
         let words = words(fingerprint(key));
@@ -88,6 +91,18 @@ impl<const W: usize> Visited for Fingerprints<W> {
 
     fn ids_end(&self) -> u32 {
         self.table.references_end()
+    }
+
+    fn has(&self, id: u32) -> bool {
+        self.table.has(id)
+    }
+
+    fn write(&self, to: &mut Writer<'_>, left_out: &LeftOut) -> io::Result<()> {
+        self.table.write(to, left_out)
+    }
+
+    fn read(from: &mut Reader, workers: usize) -> Result<Self, Broken> {
+        Ok(Self { table: Table::read(from, workers)? })
     }
 
     /// The birthday bound n²/2^(b+1).

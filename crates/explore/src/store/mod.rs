@@ -19,11 +19,13 @@ mod sample;
 mod table;
 mod tree;
 
+use crate::journal::{Broken, Reader, Writer};
 use crate::system::Key;
 pub use arena::Arena;
 pub use bitstate::Bitstate;
 pub use fingerprint::{Fingerprints64, Fingerprints128};
 pub use sample::Sample;
+use std::io;
 pub use table::{Block, Full, PairTable, Table, tag};
 pub use tree::Tree;
 
@@ -81,6 +83,30 @@ pub struct Allowance {
     pub threads: usize,
 }
 
+/// States that a store is written without: the search had not finished what led to them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LeftOut {
+    /// None.
+    Nothing,
+    /// Those with greater numbers.
+    After(u32),
+    /// Those whose bits are set.
+    These(Vec<u64>),
+}
+
+impl LeftOut {
+    /// Whether a state is left out.
+    #[inline]
+    #[must_use]
+    pub fn has(&self, id: u32) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::After(last) => id > *last,
+            Self::These(bits) => bits.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 == 1),
+        }
+    }
+}
+
 /// A set of states that workers share.
 ///
 /// Insertion comes in two halves so that a worker can hide the latency of memory: [`Visited::ticket`] does what hits the
@@ -100,6 +126,8 @@ pub trait Visited: Send + Sync {
     const RESTORES: bool;
     /// Whether states get numbers at all.
     const NUMBERS: bool = true;
+    /// What a journal calls this kind of store.
+    const FORMAT: u32;
 
     /// First half of an insertion.
     fn ticket(&self, cursor: &mut Self::Cursor, key: Key<'_>) -> Result<Self::Ticket, Need>;
@@ -150,6 +178,17 @@ pub trait Visited: Send + Sync {
 
     /// One more than the largest number given out.
     fn ids_end(&self) -> u32;
+
+    /// Whether a state has this number.
+    fn has(&self, id: u32) -> bool;
+
+    /// Writes all states but some, with their numbers, while no worker inserts.
+    fn write(&self, to: &mut Writer<'_>, left_out: &LeftOut) -> io::Result<()>;
+
+    /// A store that was written, into which so many workers will insert.
+    fn read(from: &mut Reader, workers: usize) -> Result<Self, Broken>
+    where
+        Self: Sized;
 
     /// Probability that two of `states` states collide.
     fn collision_probability(&self, states: u64) -> f64 {

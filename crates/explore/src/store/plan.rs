@@ -94,6 +94,32 @@ impl Plan {
         plan
     }
 
+    /// The plan with these nodes and leaves of at most `leaf` words; `None` if they are no tree, as a file may have it.
+    ///
+    /// Nodes come in the order in which [`Plan::new`] and [`Plan::widen`] make them: each pair right after its right half.
+    pub fn of(nodes: Vec<Node>, leaf: usize) -> Option<Self> {
+        let (mut open, mut words) = (Vec::new(), 0);
+        for (at, node) in nodes.iter().enumerate() {
+            let fits = match *node {
+                Node::Leaf { start, end } => {
+                    start == std::mem::replace(&mut words, end) && end > start && end - start <= leaf
+                }
+                Node::Pair { left, right, .. } => (open.pop(), open.pop()) == (Some(right), Some(left)),
+            };
+            if !fits {
+                return None;
+            }
+            open.push(at);
+        }
+        if open.len() != 1 || !matches!(nodes.last(), Some(Node::Pair { .. })) {
+            return None;
+        }
+        let (leaves, inner, ordinals) = (Vec::new(), Vec::new(), Vec::new());
+        let mut plan = Self { nodes, leaves, inner, ordinals, words, leaf };
+        plan.sort();
+        Some(plan)
+    }
+
     /// The same with room for as many words again, or for `words` if that is more; the root's pairs get `table`.
     pub fn widen(&mut self, words: usize, table: usize) {
         let (left, start) = (self.nodes.len() - 1, self.words);
@@ -187,6 +213,20 @@ mod tests {
             sample.add(&[a, a + 1, a + 7, a * 2, b + 1].map(u64::to_le_bytes).concat());
         }
         assert_eq!(Plan::new(&sample, 4).nodes[0], Node::Leaf { start: 0, end: 4 });
+    }
+
+    #[test]
+    fn a_plan_is_known_by_its_nodes_and_nothing_else_is_one() {
+        let mut plan = Plan::new(&Sample::of_length(200), 4);
+        plan.widen(3, 2);
+        assert_eq!(Plan::of(plan.nodes.clone(), 4), Some(plan.clone()));
+        for at in 0..plan.nodes.len() {
+            let mut less = plan.nodes.clone();
+            less.remove(at);
+            assert_eq!(Plan::of(less, 4), None, "{at}");
+        }
+        assert_eq!(Plan::of(vec![Node::Leaf { start: 0, end: 2 }], 4), None);
+        assert_eq!(Plan::of(plan.nodes, 1), None, "leaves are too wide");
     }
 
     #[test]

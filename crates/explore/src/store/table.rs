@@ -1,6 +1,7 @@
 //! A concurrent set of fixed-size values that gives each value a small dense number.
 
 mod grow;
+mod kept;
 #[cfg(test)]
 mod tests;
 

@@ -14,6 +14,7 @@
 
 mod cursor;
 mod grow;
+mod kept;
 mod known;
 #[cfg(test)]
 mod tests;
@@ -22,10 +23,12 @@ use super::memo::Memo;
 use super::plan::{Node, Plan};
 use super::sample::Sample;
 use super::table::{Full, PairTable, Table};
-use super::{Allowance, Exhausted, Need, Visit, Visited};
+use super::{Allowance, Exhausted, LeftOut, Need, Visit, Visited};
+use crate::journal::{Broken, Reader, Writer};
 use crate::system::Key;
 pub use cursor::TreeCursor;
 use cursor::{Blocks, Held};
+use std::io;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -207,6 +210,7 @@ impl<const L: usize> Visited for Tree<L> {
     type Cursor = TreeCursor<L>;
     type Ticket = TreeTicket;
     const RESTORES: bool = true;
+    const FORMAT: u32 = 1000 + L as u32;
 
     #[inline]
     fn ticket(&self, cursor: &mut TreeCursor<L>, key: Key<'_>) -> Result<TreeTicket, Need> {
@@ -335,6 +339,18 @@ impl<const L: usize> Visited for Tree<L> {
 
     fn ids_end(&self) -> u32 {
         self.top.references_end()
+    }
+
+    fn has(&self, id: u32) -> bool {
+        self.top.has(id)
+    }
+
+    fn write(&self, to: &mut Writer<'_>, left_out: &LeftOut) -> io::Result<()> {
+        self.write_all(to, left_out)
+    }
+
+    fn read(from: &mut Reader, workers: usize) -> Result<Self, Broken> {
+        Self::read_all(from, workers)
     }
 }
 

@@ -4,6 +4,7 @@
 mod differential;
 mod engines;
 mod graph;
+mod journal;
 mod runs;
 mod sample;
 mod search;

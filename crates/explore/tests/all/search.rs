@@ -151,7 +151,7 @@ fn an_interrupted_search_says_what_it_has_seen() {
     };
     for order in [Order::Breadth, Order::Depth { seed: None }] {
         interrupt.store(false, Relaxed);
-        let control = Control { interrupt: Some(&interrupt), progress: Some(&progress), pause: None };
+        let control = Control { interrupt: Some(&interrupt), progress: Some(&progress), ..Control::default() };
         let outcome = search(&Erased::new(&system), &Options { order, ..Options::default() }, control);
         assert_eq!(outcome.incomplete, [Incomplete::Interrupted]);
         assert!(outcome.stats.states > 0);

@@ -51,6 +51,11 @@ impl Coverage {
         }
     }
 
+    /// Whether each edge was executed, in order.
+    pub fn all(&self) -> impl ExactSizeIterator<Item = bool> {
+        self.marks.iter().map(|mark| mark.load(Ordering::Relaxed))
+    }
+
     /// Whether an edge was executed.
     #[must_use]
     pub fn reached(&self, proctype: usize, pc: Pc, edge: usize) -> bool {

@@ -25,6 +25,7 @@ mod native;
 mod pending;
 mod promise;
 mod rendezvous;
+mod sound;
 pub mod step;
 mod system;
 mod table;

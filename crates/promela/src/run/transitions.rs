@@ -10,7 +10,7 @@ use super::inject::INJECTOR;
 use super::step::Stepper;
 use super::system::{Scratch, System};
 use super::vector::Work;
-use super::{enabled, env, explain, inject, named, pending};
+use super::{enabled, env, explain, inject, named, pending, sound};
 use explore::{Bits, Explained, Failure, Key, Patience, Pending, Selection, Step, TransitionSystem};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -137,6 +137,29 @@ impl<C: Code> TransitionSystem for System<C> {
     fn restore(&self, vector: &[u8], state: &mut Vec<u8>) -> bool {
         state.clear();
         state.extend_from_slice(vector);
+        true
+    }
+
+    fn is_state(&self, vector: &[u8]) -> bool {
+        sound::is_state(&self.model, vector)
+    }
+
+    fn marks(&self) -> Vec<u8> {
+        let seen = self.observers.iter().flat_map(|observer| observer.seen.load(Ordering::Relaxed).to_le_bytes());
+        seen.chain(self.coverage.all().map(u8::from)).collect()
+    }
+
+    fn set_marks(&self, marks: &[u8]) -> bool {
+        let Some((seen, reached)) = marks.split_at_checked(8 * self.observers.len()) else { return false };
+        let (seen, _) = seen.as_chunks();
+        for (observer, bits) in self.observers.iter().zip(seen) {
+            observer.seen.fetch_or(u64::from_le_bytes(*bits), Ordering::Relaxed);
+        }
+        if reached.len() != self.coverage.all().len() {
+            return false;
+        }
+        let edges = reached.iter().enumerate().filter(|(_, reached)| **reached > 0);
+        edges.for_each(|(number, _)| self.coverage.reach(number));
         true
     }
 

@@ -11,5 +11,6 @@ mod front_gcc;
 mod front_snippets;
 mod front_trees;
 mod notation;
+mod sound;
 #[cfg(feature = "native")]
 mod spin;

@@ -77,7 +77,7 @@ impl<const W: usize> Table<W> {
     }
 
     /// Puts an entry into a free slot, while no worker searches, and other threads place entries only if `shared`.
-    fn place(&self, entry: u64, shared: bool) {
+    pub(super) fn place(&self, entry: u64, shared: bool) {
         let mut line = self.home((entry >> 32) as u32);
         loop {
             let slots = &self.index[line * LINE..(line + 1) * LINE];
