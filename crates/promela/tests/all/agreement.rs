@@ -103,7 +103,7 @@ fn merged(system: &ModelSystem, state: &[u8], moved: Bits) -> Vec<u8> {
 
 #[test]
 fn stores_orders_and_workers_agree_with_plain_interpretation() {
-    for (seed, text, system, space) in small(models(500), false, STATES_MAX) {
+    for (seed, text, system, space) in small(models(250), false, STATES_MAX) {
         let variants = [
             Options { store: StoreKind::Fingerprint64, ..exhaustive() },
             Options { store: StoreKind::Fingerprint128, order: Order::Depth { seed: Some(seed) }, ..exhaustive() },
@@ -123,7 +123,7 @@ fn stores_orders_and_workers_agree_with_plain_interpretation() {
 #[test]
 fn reduction_keeps_every_failure_and_every_end_state() {
     let (mut full, mut reduced) = (0, 0);
-    for (seed, text, system, space) in small(models(1500), false, STATES_MAX) {
+    for (seed, text, system, space) in small(models(600), false, STATES_MAX) {
         let options = Options { reduction: Reduction::Safety, merging: false, ..exhaustive() };
         let outcome = search(&system, &options, Control::default());
         assert_eq!(failures(&outcome), space.failures, "seed {seed}\n{text}");
@@ -138,7 +138,7 @@ fn reduction_keeps_every_failure_and_every_end_state() {
 #[test]
 fn merging_keeps_every_failure_and_every_end_state_and_its_schedules_can_be_taken() {
     let (mut reduced, mut merged) = (0, 0);
-    for (seed, text, system, space) in small(models(800), false, STATES_MAX) {
+    for (seed, text, system, space) in small(models(400), false, STATES_MAX) {
         let unmerged = Options { reduction: Reduction::Safety, merging: false, ..exhaustive() };
         reduced += search(&system, &unmerged, Control::default()).stats.states;
         let broad = Options { merging: true, ..unmerged };
@@ -173,7 +173,7 @@ fn shows(system: &ModelSystem, violation: &explore::Violation) -> bool {
 #[test]
 fn values_that_nobody_reads_or_reads_any_more_can_be_left_out() {
     let (mut all, mut kept, mut leaner) = (0, 0, 0);
-    for (seed, text, system, space) in small(models(500), false, STATES_MAX) {
+    for (seed, text, system, space) in small(models(250), false, STATES_MAX) {
         let Some(lean) = lean(&system.model, &[]) else { continue };
         let lean = ModelSystem::new(lean, system.sources.clone(), Backend::Interpreter);
         let outcome = search(&lean, &exhaustive(), Control::default());
@@ -214,7 +214,7 @@ fn properties(system: &mut ModelSystem) -> Vec<(RunProperty, usize)> {
 
 #[test]
 fn reduction_and_cycle_search_agree_with_the_product_spelt_out() {
-    for (seed, text, mut system, space) in small(models(400), true, PRODUCT_STATES_MAX) {
+    for (seed, text, mut system, space) in small(models(200), true, PRODUCT_STATES_MAX) {
         // Failures of steps end runs; the oracle and the search treat them alike only where there are none.
         if space.failures.iter().any(|(kind, _)| *kind == FailureKind::Runtime) {
             continue;
@@ -244,7 +244,7 @@ fn reduction_and_cycle_search_agree_with_the_product_spelt_out() {
 #[cfg(feature = "native")]
 #[test]
 fn native_code_agrees_with_the_interpreter() {
-    for (seed, text, _, space) in small(models(400), false, STATES_MAX) {
+    for (seed, text, _, space) in small(models(120), false, STATES_MAX) {
         let compile = |model: &promela::ir::Model| Backend::compiled(model).expect("this host has a code generator");
         let system = load(&text, compile);
         let outcome = search(&system, &exhaustive(), Control::default());
