@@ -61,7 +61,7 @@ fn both_clients_of_the_chat_are_answered_unless_a_writer_is_set_up_too_late() {
         }
         let served = "served := <> (exited(one) == 0 && exited(two) == 0)";
         let refused = "refused := [] (exited(one) == 4 -> <> exited(two) == 4)";
-        let options = ["check", "--keep-going", "--ltl", served, "--ltl", refused];
+        let options = ["check", "--check", "deadlock", "--ltl", served, "--ltl", refused];
         let words = [&options[..], &["--", "./server", "+", "./one", "+", "./two"]].concat();
         says(&folder.run(&words), exit, told);
     }

@@ -221,6 +221,15 @@ impl Stepper<'_> {
         objects.fold(is_once, |is_noted, object| refinement.is_used_outside(object) || is_noted)
     }
 
+    /// A thread that comes or goes finds that another one holds a lock: the coming or going of that one takes several steps.
+    /// What it does with the lock is visible then.
+    fn note_split(&mut self, operation: &Operation) {
+        if self.state.is_life(operation.tid) {
+            let accesses = operation.accesses(self.state.seen());
+            accesses.iter().for_each(|access| self.executor.refinement.use_outside(access.object));
+        }
+    }
+
     /// An acquisition is a right mover and a release a left mover (Lipton's reduction): a step goes
     /// on after acquiring a lock, for nothing that others do can depend on when it was acquired,
     /// unless somebody breaks the lock, or finds it held and goes on (`pthread_mutex_trylock(3)`).
@@ -237,6 +246,7 @@ impl Stepper<'_> {
             let looks = operation.accesses(seen).into_iter().map(|access| Access { write: false, ..access });
             step.accesses.extend(looks);
             self.note_look(step, &operation);
+            self.note_split(&operation);
             return Ok(false);
         }
         let lock = operation.lock(seen);

@@ -34,9 +34,17 @@ pub(crate) fn is_of_one_thread(race: &Race) -> bool {
     thread(race.one.0) == thread(race.other.0)
 }
 
+/// Parts of "threads store": a thread writes its own part, whoever interrupts processors reads all. Threads that exist later are
+/// among them.
+const STORERS: u32 = 32;
+
 /// That a thread stores, as an object: what its drain waits for while the buffer is empty.
 pub(super) fn stored(tid: Tid) -> u64 {
-    access::object(Kind::World, 7, u64::from(tid.0))
+    storers(tid.0 % STORERS)
+}
+
+fn storers(part: u32) -> u64 {
+    access::object(Kind::World, 7, u64::from(part))
 }
 
 /// That a store of a thread reaches memory, as an object: what its next fence waits for.
@@ -88,12 +96,12 @@ impl Stepper<'_> {
         }
     }
 
-    /// The same for threads whose processors a step interrupts: the accesses. That a buffer is empty is seen, too.
+    /// The same for threads whose processors a step interrupts: the accesses. That buffers are empty is seen, too.
     pub(crate) fn drain_threads(&mut self, tids: &[Tid]) -> Vec<Access> {
-        let mut accesses = Vec::new();
+        let mut accesses: Vec<Access> =
+            (0..STORERS).map(|part| Access { object: storers(part), write: false, plain: false }).collect();
         for tid in tids {
             let mut step = Step::begin(self.state, *tid, Alternative::Run);
-            step.accesses.push(Access { object: stored(*tid), write: false, plain: false });
             self.drain_all(&mut step);
             accesses.append(&mut step.accesses);
         }

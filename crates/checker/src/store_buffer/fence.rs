@@ -23,22 +23,22 @@ impl View<'_> {
     }
 
     /// Other threads whose stores reach memory before a syscall returns: it interrupts their processors. One that changes
-    /// mappings interrupts those of its process, `membarrier(2)` is made for that.
+    /// mappings interrupts those of its process, `membarrier(2)` is made for that; none for any other call.
     pub(crate) fn interrupted_by(
         &self,
         (tid, space): (Tid, SpaceId),
         remaps: bool,
         (number, command): (u64, u64),
-    ) -> Vec<Tid> {
+    ) -> Option<Vec<Tid>> {
         const MEMBARRIER: u64 = 324;
         /// Commands that are no question and no registration.
         const BARRIERS: u64 = 1 | 2 | 8 | 32 | 128;
         let is_barrier = number == MEMBARRIER && command & BARRIERS != 0;
         if !self.executor.refinement.triangular.buffers_stores || !remaps && !is_barrier {
-            return Vec::new();
+            return None;
         }
         let others = self.state.world.kernel.threads.keys().copied().filter(|other| *other != tid);
-        others.filter(|other| is_barrier || self.state.world.space(*other) == space).collect()
+        Some(others.filter(|other| is_barrier || self.state.world.space(*other) == space).collect())
     }
 
     /// Whether the next operation of a thread waits for its stores.
@@ -84,7 +84,7 @@ impl View<'_> {
 }
 
 impl Stepper<'_> {
-    /// Before an operation that waits for the stores of its thread: whether it has to wait now. Within a function that is executed
+    /// Before an operation that waits for the stores of its thread: whether the step ends before it. Within a function that is executed
     /// as a whole they reach memory at once.
     pub(crate) fn waits_for_stores(&mut self, step: &mut Step) -> bool {
         if self.state.overlay.thread(step.tid).is_some_and(|overlay| overlay.unfenced != Unfenced::Nothing) {
@@ -95,10 +95,15 @@ impl Stepper<'_> {
             return false;
         }
         let waits = !self.state.buffered(step.tid).is_empty() && !self.workload.options.holes.fences;
-        if !waits && self.executor.refinement.triangular.buffers_stores {
+        if waits || !self.executor.refinement.triangular.buffers_stores {
+            return waits;
+        }
+        // Where a step ends must not depend on drains that it does not conflict with: a fence is the first operation of its step.
+        let is_first = self.view().may_operate(step);
+        if is_first {
             step.accesses.push(Access { object: drained(step.tid), write: false, plain: false });
         }
-        waits
+        !is_first
     }
 
     /// The same before a library function.

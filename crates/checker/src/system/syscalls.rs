@@ -100,7 +100,9 @@ impl Stepper<'_> {
         let (tid, space) = (step.tid, self.state.world.space(step.tid));
         let remap = self.state.remap_of(tid, (number, args));
         let interrupted = self.view().interrupted_by((tid, space), remap.is_some(), (number, args[0]));
-        step.accesses.extend(self.drain_threads(&interrupted));
+        if let Some(tids) = interrupted {
+            step.accesses.extend(self.drain_threads(&tids));
+        }
         let rule = table::footprint(number);
         step.exits |= matches!(rule, FootprintRule::EndsThread | FootprintRule::EndsProcess);
         if rule == FootprintRule::ReadsClock && !self.is_starting {
