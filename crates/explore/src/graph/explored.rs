@@ -1,10 +1,16 @@
 //! An explored graph as a system of its own: runs are searched in it, by [`crate::cycle`], without executing anything again.
 
+use super::node::End;
 use super::state_graph::StateGraph;
 use crate::bits::Bits;
 use crate::system::{Explained, Failure, Key, Selection, Step, TransitionSystem};
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
-use trace::{Choice, Schedule};
+use trace::{Choice, FailureKind, Schedule};
+
+/// What a step has failed with: told by the search that explored it.
+static FAILED: Failure =
+    Failure { kind: FailureKind::Assert, message: String::new(), fatal: true, property: None };
 
 /// An explored graph: its states with the truth of propositions, and its steps.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -16,6 +22,8 @@ pub struct ExploredGraph {
     faults: Bits,
     /// The system's number of each actor.
     numbers: Vec<u32>,
+    /// States that a step led to which failed fatally: a run does not go on there, and is none that formulas judge.
+    failed: FxHashSet<u32>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,6 +50,9 @@ impl ExploredGraph {
             let mut steps: Vec<ExploredStep> = node.edges.iter().map(step).collect();
             steps.sort_by_key(|step| (step.actor, step.index));
             stored.steps.extend(steps);
+            if node.end == End::Failed {
+                stored.failed.insert(stored.states.len() as u32);
+            }
             let (valuation, enabled) = (node.valuation, node.enabled);
             stored.states.push(ExploredState { valuation, enabled, end: stored.steps.len() });
         }
@@ -107,7 +118,8 @@ impl TransitionSystem for ExploredGraph {
         {
             let moved = if self.faults.contains(*actor) { Bits::EMPTY } else { Bits::one(*actor) };
             let (choice, state) = (Choice { actor: *actor, index: *index }, u64::from(*to).to_le_bytes());
-            if visit(Step { choice, moved, state: &state, failure: None }).is_break() {
+            let failure = self.failed.contains(to).then_some(&FAILED);
+            if visit(Step { choice, moved, state: &state, failure }).is_break() {
                 return;
             }
         }
