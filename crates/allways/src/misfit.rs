@@ -101,12 +101,7 @@ fn contradiction(options: &Options) -> Result<(), String> {
     let is_exact = engine.name() != EngineName::Dpor;
     let partitions =
         view.faults.as_ref().is_some_and(|faults| faults.net.iter().any(|fault| fault.starts_with("partition")));
-    let stops = view.faults.as_ref().is_some_and(|faults| !faults.process.is_empty());
     let wrong = [
-        (
-            "programs that talk to peers cannot be killed, restarted, paused or sent a signal yet\n  = help: leave out that fault, or start the peer as a program of the check",
-            stops && !view.peer.is_empty(),
-        ),
         (
             "programs that talk to peers cannot be cut off yet\n  = help: leave out `partition`, or start the peer as a program of the check",
             partitions && !view.peer.is_empty(),

@@ -88,6 +88,8 @@ pub struct Holes {
     pub rollback: bool,
     /// What handlers of signals access does not race with what they interrupt.
     pub handlers: bool,
+    /// What comes behind a jump out of a handler has nothing to do with the handler.
+    pub jumps: bool,
     /// What is said to a peer does not depend on what others say to it.
     pub said: bool,
     /// Reading a clock is no operation, whoever sets it.

@@ -63,6 +63,8 @@ pub struct Refinement {
     pub triangular: TriangularRaces,
     /// Words that handlers of signals read: a write of one by somebody else makes it a racing word.
     read_by_handlers: BTreeSet<(SpaceId, u64)>,
+    /// Words that are written where a handler may interrupt: to be read by one makes it a racing word.
+    written_outside: FxHashSet<(SpaceId, u64)>,
     /// The lock of each word in which a lock is kept.
     pub lock_words: FxHashMap<u64, u64>,
     /// Locks that another thread than the holder acquired, released or overwrote: holding one excludes no other thread.
@@ -203,6 +205,7 @@ impl Refinement {
         }
         let is_new = self.triangular.merge(&other.triangular);
         self.grow(is_new);
+        other.written_outside.iter().for_each(|place| self.note_write_outside(*place));
         other.read_by_handlers.iter().for_each(|place| self.note_read_by_handler(*place));
         self.lock_words.extend(&other.lock_words);
         other.breaking.iter().for_each(|lock| self.break_lock(*lock));
@@ -349,14 +352,20 @@ impl Refinement {
 
     /// Records that a handler of a signal reads a word.
     pub fn note_read_by_handler(&mut self, (space, address): (SpaceId, u64)) {
-        let is_new = self.read_by_handlers.insert((space, address & !3));
-        self.grow(is_new);
+        let place = (space, address & !3);
+        self.read_by_handlers.insert(place);
+        if self.written_outside.contains(&place) {
+            self.promote([place]);
+        }
     }
 
-    /// Whether handlers of signals read a word.
-    #[must_use]
-    pub fn is_read_by_handlers(&self, (space, address): (SpaceId, u64)) -> bool {
-        !self.read_by_handlers.is_empty() && self.read_by_handlers.contains(&(space, address & !3))
+    /// Records that somebody writes a word whom a handler of a signal may interrupt.
+    pub fn note_write_outside(&mut self, (space, address): (SpaceId, u64)) {
+        let place = (space, address & !3);
+        self.written_outside.insert(place);
+        if self.read_by_handlers.contains(&place) {
+            self.promote([place]);
+        }
     }
 
     /// Records that arguments of stdio functions race.

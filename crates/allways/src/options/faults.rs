@@ -120,11 +120,10 @@ impl FaultOptions {
         Self::of(budget, &USUAL)
     }
 
-    /// The same for programs that talk to peers: those are not cut off, killed or paused.
+    /// The same for programs that talk to peers: those are not cut off.
     pub fn usual_with_peers(budget: u32) -> Self {
-        let usual = Self::usual(budget);
-        let net = usual.net.into_iter().filter(|fault| fault != "partition").collect();
-        Self { net, process: Vec::new(), ..usual }
+        let usual: Vec<&str> = USUAL.into_iter().filter(|fault| *fault != "partition").collect();
+        Self::of(budget, &usual)
     }
 
     /// Exactly these, each at most as often as it is listed.

@@ -87,6 +87,24 @@ fn a_signal_comes_between_calls_that_only_its_handler_can_notice() {
 }
 
 #[test]
+fn what_a_handler_jumps_to_sees_each_moment_of_what_it_has_interrupted() {
+    // A pair in memory that all share, one in the frame that is jumped to, and one in frames that are left.
+    let source = "#include <assert.h>\n#include <setjmp.h>\n#include <signal.h>\nstatic sigjmp_buf back;\nstatic volatile int a, b;\nstatic void on(int s) { (void)s; siglongjmp(back, 1); }\nstatic __attribute__((noinline)) int deep(int n) { volatile int here[4] = {n, n, n, n}; return here[n & 3]; }\nint main(void) {\n    volatile int c = 0, d = 0;\n    if (sigsetjmp(back, 1)) {\n#ifdef STATIC\n        assert(a == b);\n#else\n        assert(c == d);\n#endif\n        return deep(0);\n    }\n    signal(SIGUSR1, on);\n#ifdef STATIC\n    a = 1;\n    b = 1;\n#else\n    c = 1;\n    d = 1;\n#endif\n    signal(SIGUSR1, SIG_IGN);\n    return deep(3) - 3;\n}\n";
+    let told = [("local", ""), ("static", "#define STATIC\n")].map(|(name, define)| {
+        interrupted(&format!("jump-{name}"), &format!("{define}{source}"), &["--check", "assert"])
+    });
+    for told in told {
+        says(&told, 1, &["error[assert]", "SIGUSR1 is sent to", "confirmed by replay"]);
+    }
+    let blocks = source.replace(
+        "    a = 1;",
+        "    sigset_t all;\n    sigfillset(&all);\n    sigprocmask(SIG_BLOCK, &all, 0);\n    a = 1;",
+    );
+    let told = interrupted("jump-blocked", &format!("#define STATIC\n{blocks}"), &["--check", "assert"]);
+    says(&told, 0, &["exhaustive", "holds: 1 of 1"]);
+}
+
+#[test]
 fn who_handles_a_signal_and_goes_on_is_not_taken_for_dead() {
     let folder = Folder::new("program-faults-alive");
     folder.compile("alive", &[], "#include <signal.h>\nstatic volatile int handled;\nstatic void on(int s) { (void)s; handled = 1; }\nint main(void) {\n    signal(SIGUSR1, on);\n    return handled ? 3 : 0;\n}\n");

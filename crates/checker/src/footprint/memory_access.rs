@@ -52,7 +52,7 @@ impl Stepper<'_> {
             self.note_handlers(step.tid, &log);
             self.note_logged(step, &log);
         }
-        self.state.leave_handlers(step.tid);
+        self.note_jumps(step.tid);
         self.executor.log = log;
     }
 

@@ -251,6 +251,7 @@ impl Stepper<'_> {
         }
         let lock = operation.lock(seen);
         let accesses = operation.accesses(seen);
+        self.state.begin_operation(step.tid);
         if self.is_noted(&operation, &accesses) {
             step.accesses.extend(accesses);
             self.note_lock(step, &operation);

@@ -52,9 +52,7 @@ impl Stepper<'_> {
         self.state.world.memory.enter(space);
         self.state.world.memory.forget_log();
         self.place_stack(tid);
-        if self.state.overlay.thread(tid).is_some_and(|overlay| overlay.reads_clock) {
-            self.state.overlay.thread_mut(tid).reads_clock = false;
-        }
+        self.state.begin_operation(tid);
         self.ticks();
         while step.parts < PARTS_MAX && self.advance_part(&mut step)? {
             if self.workload.options.budget.is_spent() || self.is_at_goal() {
@@ -70,7 +68,9 @@ impl Stepper<'_> {
         self.state.note_leader(&mut step, pid);
         self.state.note_signal(&mut step, was_stopped);
         self.note_sent(Some(tid), &pending);
-        self.say(&mut step);
+        let said = self.say();
+        step.accesses.extend(said.accesses);
+        step.contradiction = said.contradiction;
         step.accesses.push(Access { object: access::object(Kind::World, 0, 0), write: false, plain: false });
         step.accesses.extend(self.view().reads_life(pid));
         step.accesses.extend(self.connection_access(&connected));
@@ -104,11 +104,11 @@ impl Stepper<'_> {
             step.accesses.push(access::changes_mask(pid, tid));
         }
         let deviation = if was_waiting { step.alternative.take_deviation() } else { Deviation::default() };
-        let pointer = self.state.stack_pointer(tid);
+        let interrupted = self.state.interrupted(tid);
         let settles = self.state.world.settle_as(tid, deviation, self.listener)?;
         self.note_kernel(step);
         if delivers {
-            self.state.enter_handler(tid, pointer);
+            self.state.enter_handler(tid, interrupted);
         }
         if !settles {
             return Ok(false);
@@ -249,6 +249,7 @@ impl Stepper<'_> {
             None | Some(Footprint::Nothing) => self.at_locked(step),
             Some(_) if !self.view().may_operate(step) => Ok(false),
             reach => {
+                self.state.begin_operation(step.tid);
                 self.pass(step, reach)?;
                 step.is_fresh = false;
                 Ok(self.operated(step))
@@ -287,6 +288,13 @@ impl Stepper<'_> {
 }
 
 impl State {
+    /// A thread performs an operation: it does not poll the clock that it has read before. Several operations may be one step.
+    pub(crate) fn begin_operation(&mut self, tid: Tid) {
+        if self.overlay.thread(tid).is_some_and(|overlay| overlay.reads_clock) {
+            self.overlay.thread_mut(tid).reads_clock = false;
+        }
+    }
+
     /// The end of a thread, whatever its cause, writes the object that joins await, and those who wait for its locks. A
     /// thread that executes another program is none of the old one any more.
     fn note_end(&self, step: &mut Step, space: SpaceId, object: u64) {

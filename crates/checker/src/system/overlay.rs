@@ -82,10 +82,11 @@ pub struct ThreadOverlay {
     pub is_shielded: bool,
     /// It has begun to end: it cannot be cancelled any more.
     pub ends: bool,
-    /// Stack pointers at which signals have interrupted it whose handlers it executes, outermost first. Kept where others send
-    /// signals.
-    pub handlers: Vec<u64>,
-    /// Its last step has read a clock: it may poll the clock until time has passed.
+    /// Where signals have interrupted it whose handlers it executes, outermost first. Kept where others send signals.
+    pub handlers: Vec<Interrupted>,
+    /// The lowest stack pointer at which a signal has interrupted it whose handler did not return there (`siglongjmp(3)`).
+    pub jumped_from: Option<u64>,
+    /// It has read a clock since or with its last operation: it may poll the clock until time has passed.
     pub reads_clock: bool,
 }
 
@@ -95,6 +96,15 @@ pub struct Return {
     /// The address.
     pub address: u64,
     /// The stack pointer there.
+    pub stack_pointer: u64,
+}
+
+/// Where a signal has interrupted a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Interrupted {
+    /// The address of the next instruction.
+    pub rip: u64,
+    /// The stack pointer.
     pub stack_pointer: u64,
 }
 

@@ -8,18 +8,26 @@ use crate::footprint::{access, sockets};
 use crate::system::peer_connects::Knock;
 use crate::system::peer_flows::in_flight;
 use crate::system::peers::{delivery, delivery_actor, said_object};
-use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use explore::graph::Access;
 use kernel::Id;
 use kernel::net::{far_ends, far_flows, far_log};
 
+/// What came of what a step has said to peers.
+#[derive(Default)]
+pub(crate) struct Said {
+    pub accesses: Vec<Access>,
+    /// What contradicts what was said before, where that is strict.
+    pub contradiction: Option<String>,
+}
+
 impl Stepper<'_> {
     /// Passes on to peers what a step has said.
-    pub(crate) fn say(&mut self, step: &mut Step) {
+    pub(crate) fn say(&mut self) -> Said {
+        let mut all = Said::default();
         let kernel = &mut self.state.world.kernel;
         if kernel.net.far.said.is_empty() {
-            return;
+            return all;
         }
         for said in far_log::take_said(kernel) {
             let Some(peer) = kernel.net.far.peer_of(said.end) else { continue };
@@ -27,15 +35,13 @@ impl Stepper<'_> {
             let after = self.workload.peers[peer.0 as usize].after(place, &said);
             kernel.net.far.come_to(said.end, after);
             let contradiction = self.workload.peers[peer.0 as usize].contradiction(after);
-            step.contradiction = step.contradiction.take().or(contradiction);
+            all.contradiction = all.contradiction.take().or(contradiction);
             if !self.workload.options.holes.said {
-                step.accesses.push(Access {
-                    object: said_object(&kernel.net.far, peer, said.end),
-                    write: true,
-                    plain: false,
-                });
+                let object = said_object(&kernel.net.far, peer, said.end);
+                all.accesses.push(Access { object, write: true, plain: false });
             }
         }
+        all
     }
 
     /// A connection of a peer comes; nothing if nobody takes it.

@@ -8,10 +8,10 @@ use crate::system::step::Step;
 use crate::system::stepper::Stepper;
 use crate::system::view::View;
 use explore::graph::Access;
-use kernel::signal::{Recipients, SIG_IGN};
+use kernel::Tid;
+use kernel::signal::Recipients;
 use kernel::table::footprint::{CloneFlags, Subject};
 use kernel::table::{self, FootprintRule};
-use kernel::{Process, Tid};
 use memory::{Logged, SpaceId};
 use world::refusal::Refusal;
 use x86::cpu::{R8, R9, R10, RAX, RDI, RDX, RSI};
@@ -19,6 +19,8 @@ use x86::{Cpu, Machine, Trap};
 
 /// Bytes of a thread's control block above its local storage. An underestimate is sound.
 pub(crate) const CONTROL_BLOCK: u64 = 0x700;
+
+const RT_SIGRETURN: u64 = 15;
 
 impl Stepper<'_> {
     /// A syscall inside a function that is executed as a whole.
@@ -125,6 +127,9 @@ impl Stepper<'_> {
         if self.state.world.kernel.clock.epoch() != epoch && self.state.world.kernel.threads.len() > 1 {
             self.executor.refinement.set_clock();
         }
+        if number == RT_SIGRETURN {
+            self.state.return_from_handler(tid);
+        }
         self.note_remap(step, remap);
         self.after_call(tid, (number, space));
         self.state.overlay.place_stacks(tid, stack);
@@ -168,10 +173,7 @@ impl Stepper<'_> {
 
     /// Whether a handler of a signal may notice a call that nobody else does: it is an operation then.
     fn may_be_noticed_by_handlers(&self, tid: Tid, call: u64) -> bool {
-        let kernel = &self.state.world.kernel;
-        let process = kernel.threads.get(&tid).and_then(|thread| kernel.processes.get(&thread.pid));
-        let has_handler = |process: &Process| process.signals.actions.iter().any(|action| action.handler > SIG_IGN);
-        self.executor.refinement.sends_signals && !table::footprint(call).is_local() && process.is_some_and(has_handler)
+        self.executor.refinement.sends_signals && !table::footprint(call).is_local() && self.state.has_handler(tid)
     }
 }
 

@@ -54,17 +54,26 @@ impl Programs {
         Some(ChoiceResult { accesses: drained.into_iter().chain(result.accesses).collect(), ..result })
     }
 
+    /// A fault happens. A program that is killed says to its peers what one says that ends.
+    fn take_fault(&mut self, fault: u16, index: u32) -> ChoiceResult {
+        let accesses = self.stepper().take_fault(fault, index);
+        let said = self.stepper().say();
+        self.count_fault(fault);
+        // A program that is started again has another address space.
+        self.watch_variables();
+        ChoiceResult {
+            wrong: Wrong { contradiction: said.contradiction, ..Wrong::default() },
+            accesses: [accesses, said.accesses].concat(),
+        }
+    }
+
     fn take_choice_at_once(&mut self, state: &Snapshot, choice: Choice) -> Option<ChoiceResult> {
         let alternative = self.view().alternative(choice)?;
         if alternative == Alternative::TimePasses {
             return Some(ChoiceResult { accesses: self.stepper().pass_time(), ..ChoiceResult::default() });
         }
         if let Alternative::Fault(fault, index) = alternative {
-            let accesses = self.stepper().take_fault(fault, index);
-            self.count_fault(fault);
-            // A program that is started again has another address space.
-            self.watch_variables();
-            return Some(ChoiceResult { accesses, ..ChoiceResult::default() });
+            return Some(self.take_fault(fault, index));
         }
         if let Alternative::Heal(healing) = alternative {
             return Some(ChoiceResult { accesses: self.stepper().heal(healing), ..ChoiceResult::default() });

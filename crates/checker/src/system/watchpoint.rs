@@ -58,6 +58,7 @@ impl Stepper<'_> {
         self.state.overlay.thread_mut(tid).partial = None;
         let (first, is_in_prefix) = (step.accesses.len(), self.view().is_in_prefix());
         if is_visible {
+            self.state.begin_operation(tid);
             self.hear_access(tid, space, access);
         }
         self.pass(step, None)?;
@@ -119,6 +120,7 @@ impl Stepper<'_> {
         let access = if next.write { AccessKind::Write } else { AccessKind::Read };
         self.hear_access(tid, space, memory::VisibleAccess { addr: next.addr, size: next.size, access });
         self.note_order(tid, next.addr, next.size, next.write);
+        self.state.begin_operation(tid);
         step.is_fresh = false;
         if done.len() + 1 >= parts.len() {
             return self.take_last_part(step, space, (&done, next));

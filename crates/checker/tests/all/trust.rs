@@ -71,50 +71,40 @@ fn graph(mode: Mode, workers: usize) -> Engine {
     Engine::Graph { mode, workers, alone: 0 }
 }
 
-/// Compares the answers of an engine to all programs with what is true.
-fn all_programs(engine: &Engine, depth: Depth) {
-    let (mut wrong, mut complete) = (Vec::new(), 0);
+/// Those who search, and how deep they look into the library.
+fn engines() -> [(Engine, Depth); 5] {
+    [
+        (graph(Mode::Reduced, 1), Depth::Summary),
+        (graph(Mode::Full, 1), Depth::Summary),
+        (graph(Mode::Reduced, 2), Depth::Summary),
+        (Engine::Classes { depth: 1_000 }, Depth::Summary),
+        (graph(Mode::Reduced, 1), Depth::Real),
+    ]
+}
+
+/// Each program is compiled once for all of them.
+#[test]
+fn every_engine_is_right_about_all_programs() {
+    let (mut wrong, mut complete) = (Vec::new(), [0; 5]);
     let files = std::fs::read_dir(folder()).expect("the folder is there");
     let mut sources: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
     sources.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
     sources.sort();
     assert!(sources.len() > 20, "programs are there");
     for source in sources {
-        let (found, is_complete) = found(&build(&source), engine, Options { depth, ..Options::default() });
-        let expected = if depth == Depth::Real { expected_of_library(&source) } else { expected(&source) };
-        complete += usize::from(is_complete);
-        let is_right = if is_complete { found == expected } else { found.is_subset(&expected) };
-        if !is_right {
-            wrong.push(format!("{}: {found:?}, expected {expected:?}", source.display()));
+        let built = build(&source);
+        for ((engine, depth), complete) in engines().iter().zip(&mut complete) {
+            let (found, is_complete) = found(&built, engine, Options { depth: *depth, ..Options::default() });
+            let expected = if *depth == Depth::Real { expected_of_library(&source) } else { expected(&source) };
+            *complete += usize::from(is_complete);
+            let is_right = if is_complete { found == expected } else { found.is_subset(&expected) };
+            if !is_right {
+                wrong.push(format!("{}: {engine:?} {depth:?}: {found:?}, expected {expected:?}", source.display()));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(complete > 10, "only {complete} programs were searched to the end");
-}
-
-#[test]
-fn reduced_searches_are_right() {
-    all_programs(&graph(Mode::Reduced, 1), Depth::Summary);
-}
-
-#[test]
-fn full_searches_are_right() {
-    all_programs(&graph(Mode::Full, 1), Depth::Summary);
-}
-
-#[test]
-fn two_workers_are_right() {
-    all_programs(&graph(Mode::Reduced, 2), Depth::Summary);
-}
-
-#[test]
-fn counts_of_trace_classes_are_right() {
-    all_programs(&Engine::Classes { depth: 1_000 }, Depth::Summary);
-}
-
-#[test]
-fn searches_with_the_library_as_it_stands_are_right() {
-    all_programs(&graph(Mode::Reduced, 1), Depth::Real);
+    assert!(complete.iter().all(|count| *count > 10), "only {complete:?} programs were searched to the end");
 }
 
 #[test]

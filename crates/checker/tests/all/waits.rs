@@ -4,6 +4,7 @@ use crate::inside;
 use crate::start;
 use checker::{Engine, Options, search_by};
 use explore::graph::{Limits, Mode};
+use std::path::{Path, PathBuf};
 
 /// A thread waits, then it looks at what another writes at any time; a third one wakes it.
 const FRAME: &str = "#define _GNU_SOURCE\n#include <assert.h>\n#include <fcntl.h>\n#include <linux/futex.h>\n#include <netinet/in.h>\n\
@@ -57,28 +58,33 @@ const WAITS: &[[&str; 3]] = &[
     ["requeue", FUTEX, MOVE],
 ];
 
-/// How many failures a search finds.
-fn found(name: &str, wait: &str, wake: &str, engine: &Engine) -> usize {
+fn built(name: &str, wait: &str, wake: &str) -> PathBuf {
     let folder = inside::folder(&format!("waits-{name}"));
     std::fs::write(folder.join("program.c"), FRAME.replace("WAIT", wait).replace("WAKE", wake))
         .expect("it can be written");
     let mut gcc = std::process::Command::new("gcc");
     gcc.current_dir(&folder).args(["-g", "-O1", "-w", "-pthread", "-o", "program", "program.c"]);
     assert!(gcc.status().expect("gcc runs").success(), "{name} does not compile");
-    let mut programs = start::search_of(&folder, Options::default());
+    folder
+}
+
+/// How many failures a search finds.
+fn found(folder: &Path, engine: &Engine) -> usize {
+    let mut programs = start::search_of(folder, Options::default());
     let mut stop = |_: u64, _: u64| false;
     let mut limits = Limits { states: 100_000, failures: usize::MAX, stop: &mut stop };
     let outcome = search_by(engine, &mut programs, &mut limits);
-    assert!(outcome.report.complete && programs.refusal.is_none(), "{name}: {:?}", programs.refusal);
+    assert!(outcome.report.complete && programs.refusal.is_none(), "{folder:?}: {:?}", programs.refusal);
     outcome.report.found.len()
 }
 
 #[test]
 fn reduced_searches_know_who_can_end_a_wait() {
     for [name, wait, wake] in WAITS {
-        let graph = |mode| found(name, wait, wake, &Engine::Graph { mode, workers: 1, alone: 0 });
+        let folder = built(name, wait, wake);
+        let graph = |mode| found(&folder, &Engine::Graph { mode, workers: 1, alone: 0 });
         assert_eq!(graph(Mode::Full), 1, "{name}: it may be woken before the other has done its work");
         assert_eq!(graph(Mode::Reduced), 1, "{name}");
-        assert_eq!(found(name, wait, wake, &Engine::Classes { depth: 10_000 }), 1, "{name}");
+        assert_eq!(found(&folder, &Engine::Classes { depth: 10_000 }), 1, "{name}");
     }
 }

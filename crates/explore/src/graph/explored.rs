@@ -9,8 +9,7 @@ use std::ops::ControlFlow;
 use trace::{Choice, FailureKind, Schedule};
 
 /// What a step has failed with: told by the search that explored it.
-static FAILED: Failure =
-    Failure { kind: FailureKind::Assert, message: String::new(), fatal: true, property: None };
+static FAILED: Failure = Failure { kind: FailureKind::Assert, message: String::new(), fatal: true, property: None };
 
 /// An explored graph: its states with the truth of propositions, and its steps.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

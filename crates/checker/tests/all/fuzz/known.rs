@@ -296,6 +296,14 @@ pub const KNOWN: &[(&str, &[&str], &[&str])] = &[
             "if (rust_try(&s->rust)) { r += hit(1, SIGUSR1); rust_unlock(&s->rust); } else r++; ",
         ],
     ),
+    (
+        "a thread that is alone waits behind a clock that it has read",
+        &["MAIN_WORKS"],
+        &[
+            "r += set_clock(-2); pthread_mutex_lock(&s->m[0]); while (!s->flag) pthread_cond_wait(&s->c, &s->m[0]); s->flag--; pthread_mutex_unlock(&s->m[0]); ",
+            "",
+        ],
+    ),
 ];
 
 /// The same, by the look at which they differed.

@@ -65,13 +65,13 @@ fn compare(name: &str, seeds: Range<u64>, other: impl Fn(Case<'_>) -> Option<See
 
 #[test]
 fn reduced_searches_of_programs_see_what_full_ones_see() {
-    compare("reduced", seeds(100), |case| graph(&mut case.start(Depth::Summary), Mode::Reduced), PartialEq::eq);
+    compare("reduced", seeds(50), |case| graph(&mut case.start(Depth::Summary), Mode::Reduced), PartialEq::eq);
 }
 
 #[test]
 fn who_uses_other_names_does_not_meet_and_reduced_searches_see_what_full_ones_see() {
     let (mut compared, mut wrong) = (0, Vec::new());
-    for_each("files", seeds(200), |case| {
+    for_each("files", seeds(100), |case| {
         if !case.program.row.contains("FILE_") {
             return;
         }
@@ -115,13 +115,13 @@ fn time_may_pass_before_the_last_deadline_is_over() {
 
 #[test]
 fn two_workers_see_what_full_searches_see() {
-    compare("together", seeds(40), |case| together(&mut case.start(Depth::Summary)), PartialEq::eq);
+    compare("together", seeds(20), |case| together(&mut case.start(Depth::Summary)), PartialEq::eq);
 }
 
 #[test]
 fn reduced_searches_see_what_full_ones_see_when_reads_may_be_short() {
     let mut compared = 0;
-    for_each("short", seeds(30), |case| {
+    for_each("short", seeds(15), |case| {
         let look = |mode| graph(&mut case.start_with(Options { short_reads: true, ..Options::default() }), mode);
         let Some((full, reduced)) = look(Mode::Full).and_then(|full| Some((full, look(Mode::Reduced)?))) else {
             return;
@@ -136,7 +136,7 @@ fn reduced_searches_see_what_full_ones_see_when_reads_may_be_short() {
 fn searches_of_programs_without_memory_see_what_full_ones_see() {
     let search =
         |case: Case<'_>| if case.program.spins { None } else { without_memory(&mut case.start(Depth::Summary)) };
-    compare("stateless", seeds(50), search, PartialEq::eq);
+    compare("stateless", seeds(25), search, PartialEq::eq);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn searches_without_memory_find_what_is_behind_loops_that_wait() {
         seen.failures.iter().filter(|failure| !failure.starts_with("livelock")).cloned().collect()
     };
     let mut compared = 0;
-    for_each("loops", seeds(120), |case| {
+    for_each("loops", seeds(60), |case| {
         if !case.program.spins {
             return;
         }
@@ -231,7 +231,7 @@ fn every_instruction_of_the_library_shows_what_its_functions_mean() {
         true => None,
         false => graph(&mut case.start(Depth::Real), Mode::Reduced),
     };
-    compare("real", seeds(20), search, |full, other| full.is_misused() || full.wrong() == other.wrong());
+    compare("real", seeds(10), search, |full, other| full.is_misused() || full.wrong() == other.wrong());
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn independent_steps_of_random_programs_commute() {
             }
         }
     };
-    for_each("diamond", seeds(30), &mut look);
+    for_each("diamond", seeds(15), &mut look);
     // A signal waits for a process whose threads end, one after the other, and who would handle it is none of these.
     for_each("ends", 5240..5241, &mut look);
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));

@@ -155,6 +155,20 @@ pub const FAMILIES: &[Family] = &[
             "errno = {v}; r += errno; ",
         ],
     ),
+    // Handlers that do not return to where they interrupted.
+    family(
+        "jumps",
+        &["SIGNAL"],
+        &[
+            "signal(SIGUSR1, jumps); ",
+            "JUMPS(V(s->w[0]) = {v}; V(s->w[1]) = {v}; ) ",
+            "JUMPS(V(s->w[{n}])++; r += V(s->w[{n}]); ) ",
+            "JUMPS({B}) ",
+            "r += V(s->w[{n}]); ",
+            "r += V(handled); ",
+            "V(s->w[0]) = {v}; V(s->w[1]) = {v}; ",
+        ],
+    ),
     family(
         "suspend",
         &["SIGNAL", "BLOCKED", "IDS"],

@@ -21,7 +21,7 @@ const STATES_MAX: usize = 2_000;
 const SCHEDULES_MAX: u64 = 1_000;
 
 /// Cases that are tried if nothing is said.
-const CASES: u64 = 24;
+const CASES: u64 = 16;
 
 /// What server and clients do.
 #[derive(Debug)]
@@ -81,7 +81,8 @@ fn host(folder: &Path) -> Host {
 fn with_peer(folder: &Path, case: &Case, options: Options) -> Programs {
     let [one, two] = &case.scripts;
     let name = |kind: &str| format!("{}{kind}", if case.is_udp { "udp-" } else { "" });
-    let client = Service { expected: Expected::Success, ..Service::new(command(folder, &[&name("client"), one, two])) };
+    let client = Service::new(command(folder, &[&name("client"), one, two]));
+    let client = Service { name: "client".to_owned(), expected: Expected::Success, ..client };
     let limit = memory::Limit::default();
     let mut programs = Programs::start_services(host(folder), limit, &[client], options).expect("it starts");
     let address = if case.is_udp { Address::Udp(Ipv4Addr::LOCALHOST, 7000) } else { Address::Port(7000) };
@@ -202,35 +203,78 @@ const FAULTS: [&[&str]; 5] = [
     &["pause:server", "partition:client"],
 ];
 
+/// A small case, for all schedules; where another only looks, it waits for a second.
+fn small(seed: u64) -> Case {
+    let mut case = Case::new(seed);
+    let short = |script: String, length: usize| script.replace('p', "t").chars().take(length).collect();
+    let [one, other] = case.scripts;
+    case.scripts = [short(one, 1 + seed as usize % 3), short(other, seed as usize / 3 % 2)];
+    case
+}
+
+fn plan(faults: &[&str]) -> FaultPlan {
+    let faults = faults.iter().map(|text| Fault::parse(text).expect("it is known")).collect();
+    FaultPlan { budget: 1, faults, as_listed: false }
+}
+
+/// What all engines see of programs that are started with an audit, or none; nothing if there is too much. Counts how often graphs and
+/// classes were compared.
+fn agreed(about: &str, start: &dyn Fn(Option<u32>) -> Programs, compared: &mut [u64; 2]) -> Option<BTreeSet<String>> {
+    let full = ends(&graph(Mode::Full, 1), start(None), 10 * STATES_MAX)?;
+    let looks = [
+        ("reduced", graph(Mode::Reduced, 1), None),
+        ("two workers", graph(Mode::Reduced, 2), None),
+        ("audited", graph(Mode::Reduced, 1), Some(1)),
+        ("classes", Engine::Classes { depth: 300 }, None),
+    ];
+    for (name, engine, audit) in looks {
+        let Some(seen) = ends(&engine, start(audit), 10 * STATES_MAX) else { continue };
+        compared[usize::from(name == "classes")] += 1;
+        assert_eq!(seen, full, "{name}: {about}");
+    }
+    Some(full)
+}
+
 #[test]
 fn every_engine_sees_what_faults_between_programs_lead_to() {
     let folder = built("peer-fuzz-faults");
     let mut compared = [0; 2];
     for seed in 0..cases() / 3 {
-        let mut case = Case::new(seed);
-        // Small ones, for all schedules; where another only looks, they wait for a second.
-        let short = |script: String, length: usize| script.replace('p', "t").chars().take(length).collect();
-        let [one, other] = case.scripts;
-        case.scripts = [short(one, 1 + seed as usize % 3), short(other, seed as usize / 3 % 2)];
-        let faults = FAULTS[seed as usize % FAULTS.len()];
-        let faults = faults.iter().map(|text| Fault::parse(text).expect("it is known")).collect();
-        let plan = FaultPlan { budget: 1, faults, as_listed: false };
-        let start = |audit| with_service(&folder, &case, Options { faults: plan.clone(), audit, ..Options::default() });
-        let Some(full) = ends(&graph(Mode::Full, 1), start(None), 10 * STATES_MAX) else { continue };
-        let looks = [
-            ("reduced", graph(Mode::Reduced, 1), None),
-            ("two workers", graph(Mode::Reduced, 2), None),
-            ("audited", graph(Mode::Reduced, 1), Some(1)),
-            ("classes", Engine::Classes { depth: 300 }, None),
-        ];
-        for (name, engine, audit) in looks {
-            let Some(seen) = ends(&engine, start(audit), 10 * STATES_MAX) else { continue };
-            compared[usize::from(name == "classes")] += 1;
-            assert_eq!(seen, full, "seed {seed}, {name}: {case:?} with {plan:?}");
+        let (case, faults) = (small(seed), plan(FAULTS[seed as usize % FAULTS.len()]));
+        let start =
+            |audit| with_service(&folder, &case, Options { faults: faults.clone(), audit, ..Options::default() });
+        agreed(&format!("seed {seed}: {case:?} with {faults:?}"), &start, &mut compared);
+    }
+    let [graphs, classes] = compared;
+    assert!(graphs > cases() / 3 && classes > 0, "too few are small enough: {compared:?}");
+}
+
+/// What may happen to a program that talks to a peer.
+const FAULTS_BESIDE: [&[&str]; 4] =
+    [&["kill:client"], &["restart:client"], &["signal:TERM:client"], &["kill:client", "pause:client"]];
+
+#[test]
+fn every_engine_sees_what_becomes_of_programs_that_talk_to_peers() {
+    let folder = built("peer-fuzz-kills");
+    let (mut compared, mut searched) = ([0; 2], 0);
+    for seed in 0..cases() {
+        let (case, faults) = (small(seed), plan(FAULTS_BESIDE[seed as usize % FAULTS_BESIDE.len()]));
+        let options = |audit| Options { faults: faults.clone(), audit, ..Options::default() };
+        let about = format!("seed {seed}: {case:?} with {faults:?}");
+        let Some(seen) = agreed(&about, &|audit| with_peer(&folder, &case, options(audit)), &mut compared) else {
+            continue;
+        };
+        if case.is_udp || case.rules.contains('d') {
+            continue;
+        }
+        let server = ends(&graph(Mode::Reduced, 1), with_service(&folder, &case, options(None)), 10 * STATES_MAX);
+        if let Some(server) = server {
+            searched += 1;
+            assert_eq!(seen, server, "as a peer, and searched: {about}");
         }
     }
     let [graphs, classes] = compared;
-    assert!(graphs as u64 > cases() / 3 && classes > 0, "too few are small enough: {compared:?}");
+    assert!(graphs > cases() && classes > 0 && searched > cases() / 8, "too few are small: {compared:?}, {searched}");
 }
 
 #[test]
