@@ -61,10 +61,8 @@ pub struct Refinement {
     pub sets_clock: bool,
     /// Whether stores wait in store buffers, and what shows it.
     pub triangular: TriangularRaces,
-    /// Words that handlers of signals read: a write of one by somebody else makes it a racing word.
-    read_by_handlers: BTreeSet<(SpaceId, u64)>,
-    /// Words that are written where a handler may interrupt: to be read by one makes it a racing word.
-    written_outside: FxHashSet<(SpaceId, u64)>,
+    /// Words that handlers of signals look at, and what they interrupt.
+    handled: HandledWords,
     /// The lock of each word in which a lock is kept.
     pub lock_words: FxHashMap<u64, u64>,
     /// Locks that another thread than the holder acquired, released or overwrote: holding one excludes no other thread.
@@ -78,6 +76,13 @@ pub struct Refinement {
     observing: BTreeSet<u64>,
     /// Whether the abstraction was too coarse for earlier steps of this round.
     pub has_grown: Arc<AtomicBool>,
+}
+
+/// Words that handlers of signals read, and those that are written where a handler may interrupt: the words in both are racing words.
+#[derive(Clone, Default)]
+struct HandledWords {
+    read: BTreeSet<(SpaceId, u64)>,
+    written: FxHashSet<(SpaceId, u64)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -205,8 +210,8 @@ impl Refinement {
         }
         let is_new = self.triangular.merge(&other.triangular);
         self.grow(is_new);
-        other.written_outside.iter().for_each(|place| self.note_write_outside(*place));
-        other.read_by_handlers.iter().for_each(|place| self.note_read_by_handler(*place));
+        other.handled.written.iter().for_each(|place| self.note_write_outside(*place));
+        other.handled.read.iter().for_each(|place| self.note_read_by_handler(*place));
         self.lock_words.extend(&other.lock_words);
         other.breaking.iter().for_each(|lock| self.break_lock(*lock));
         other.observing.iter().for_each(|lock| self.observe(*lock));
@@ -235,7 +240,7 @@ impl Refinement {
             signals: self.sends_signals,
             clock: self.sets_clock,
             buffers: self.triangular.buffers_stores,
-            read_by_handlers: self.read_by_handlers.iter().map(|(space, address)| (space.0, *address)).collect(),
+            read_by_handlers: self.handled.read.iter().map(|(space, address)| (space.0, *address)).collect(),
             broken: self.broken.iter().copied().collect(),
             observed: self.observed.iter().copied().collect(),
         }
@@ -257,11 +262,10 @@ impl Refinement {
             sends_signals: known.signals,
             sets_clock: known.clock,
             triangular: TriangularRaces::known(known.buffers),
-            read_by_handlers: known
-                .read_by_handlers
-                .iter()
-                .map(|(space, address)| (SpaceId(*space), *address))
-                .collect(),
+            handled: HandledWords {
+                read: known.read_by_handlers.iter().map(|(space, address)| (SpaceId(*space), *address)).collect(),
+                ..HandledWords::default()
+            },
             broken: known.broken.iter().copied().collect(),
             observed: known.observed.iter().copied().collect(),
             ..Self::default()
@@ -353,8 +357,8 @@ impl Refinement {
     /// Records that a handler of a signal reads a word.
     pub fn note_read_by_handler(&mut self, (space, address): (SpaceId, u64)) {
         let place = (space, address & !3);
-        self.read_by_handlers.insert(place);
-        if self.written_outside.contains(&place) {
+        self.handled.read.insert(place);
+        if self.handled.written.contains(&place) {
             self.promote([place]);
         }
     }
@@ -362,8 +366,8 @@ impl Refinement {
     /// Records that somebody writes a word whom a handler of a signal may interrupt.
     pub fn note_write_outside(&mut self, (space, address): (SpaceId, u64)) {
         let place = (space, address & !3);
-        self.written_outside.insert(place);
-        if self.read_by_handlers.contains(&place) {
+        self.handled.written.insert(place);
+        if self.handled.read.contains(&place) {
             self.promote([place]);
         }
     }

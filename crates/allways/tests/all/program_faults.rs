@@ -171,7 +171,7 @@ fn slips_lead_to_what_was_meant() {
     let folder = save("slips", &[]);
     let peer = "db:7000=./save";
     let table: [(&[&str], &str); 7] = [
-        (&["--faults", "1", "--only", "kill", "--peer", peer], "sent a signal yet"),
+        (&["--faults", "1", "--only", "partition", "--peer", peer], "cannot be cut off yet"),
         (&["--faults", "1"], "name them with --only"),
         (&["--only", "write:error=EIO"], "--faults 1"),
         (&["--faults", "1", "--only", "wirte:error=EIO"], "did you mean `write`?"),

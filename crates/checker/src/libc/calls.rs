@@ -221,6 +221,14 @@ impl Stepper<'_> {
         objects.fold(is_once, |is_noted, object| refinement.is_used_outside(object) || is_noted)
     }
 
+    /// A step stops at an operation that is not enabled: it would go on if others had given the lock back, or done what is done once.
+    fn stop_at(&mut self, step: &mut Step, operation: &Operation) {
+        let accesses = operation.accesses(self.state.seen());
+        step.accesses.extend(accesses.into_iter().map(|access| Access { write: false, ..access }));
+        self.note_look(step, operation);
+        self.note_split(operation);
+    }
+
     /// A thread that comes or goes finds that another one holds a lock: the coming or going of that one takes several steps.
     /// What it does with the lock is visible then.
     fn note_split(&mut self, operation: &Operation) {
@@ -242,11 +250,7 @@ impl Stepper<'_> {
             return Ok(false);
         }
         if !operation.is_enabled(seen) {
-            // The step would go on if others had given the lock back, or done what is done once.
-            let looks = operation.accesses(seen).into_iter().map(|access| Access { write: false, ..access });
-            step.accesses.extend(looks);
-            self.note_look(step, &operation);
-            self.note_split(&operation);
+            self.stop_at(step, &operation);
             return Ok(false);
         }
         let lock = operation.lock(seen);

@@ -24,7 +24,7 @@ use trace::Choice;
 /// States of one pair that are looked at.
 const STATES_MAX: usize = 80;
 /// How often more can be learnt from one pair.
-const ROUNDS_MAX: usize = 4;
+const ROUNDS_MAX: usize = 12;
 /// Of the number of a call.
 const BITS: usize = 9;
 

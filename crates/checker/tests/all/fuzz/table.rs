@@ -156,19 +156,7 @@ pub const FAMILIES: &[Family] = &[
         ],
     ),
     // Handlers that do not return to where they interrupted.
-    family(
-        "jumps",
-        &["SIGNAL"],
-        &[
-            "signal(SIGUSR1, jumps); ",
-            "JUMPS(V(s->w[0]) = {v}; V(s->w[1]) = {v}; ) ",
-            "JUMPS(V(s->w[{n}])++; r += V(s->w[{n}]); ) ",
-            "JUMPS({B}) ",
-            "r += V(s->w[{n}]); ",
-            "r += V(handled); ",
-            "V(s->w[0]) = {v}; V(s->w[1]) = {v}; ",
-        ],
-    ),
+    family("jumps", &["SIGNAL"], &["signal(SIGUSR1, jumps); ", "JUMPS({x} = {v}; {x} = {v}; ) ", "JUMPS({B}) "]),
     family(
         "suspend",
         &["SIGNAL", "BLOCKED", "IDS"],
